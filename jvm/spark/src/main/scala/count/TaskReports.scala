@@ -1,0 +1,30 @@
+package org.apache.spark.sql.keyroute.count
+
+import org.apache.spark.api.plugin.PluginContext
+
+import io.keyroute.proto.v1.{MapTaskCounts, ReduceTaskReads}
+
+/** The executor's way to the driver. A report is a byte array whose first byte is its kind; a lost
+  * report costs statistics, never correctness. */
+object TaskReports {
+  val MapCounts: Byte = 1
+  val ReduceReads: Byte = 2
+  val StoreApplied: Byte = 3
+
+  @volatile private var context: PluginContext = _
+
+  /** By the executor plugin, once. */
+  def connect(context: PluginContext): Unit = this.context = context
+
+  /** The id of this executor, as the driver knows it; empty before `connect`. */
+  def executorId: String = Option(context).fold("")(_.executorID())
+
+  def send(counts: MapTaskCounts): Unit = send(MapCounts, counts.toByteArray)
+
+  def send(reads: ReduceTaskReads): Unit = send(ReduceReads, reads.toByteArray)
+
+  private def send(kind: Byte, bytes: Array[Byte]): Unit = {
+    val to = context
+    if (to != null) to.send(kind +: bytes)
+  }
+}
