@@ -1,0 +1,80 @@
+"""What planners are asked and answer. A planner is a pure function `PlanRequest -> Plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from keyroute.core.statistics import Period
+from keyroute.core.table import GroupShape, GroupTable, RoutingTables
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSettings:
+    """How planners plan.
+
+    `alpha` bounds each operator's imbalance (Caneill et al. 2016, §3.1). Pair counts decay with
+    `half_life` periods, the loads that capacities are held against with `load_half_life`.
+    `move_cost` is the locality (share of rows) that moving a key must bring for each row of it.
+    """
+
+    alpha: float = 1.03
+    half_life: float = 4.0
+    load_half_life: float = 1.0
+    seeds: int = 3
+    seed: int = 42
+    move_cost: float = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """A question to a planner.
+
+    `periods` oldest first; `current` is the version in force; `executors` is how many parts are
+    wanted (0: one for each partition).
+    """
+
+    query_id: str
+    shapes: tuple[GroupShape, ...]
+    periods: tuple[Period, ...]
+    current: RoutingTables
+    executors: int = 0
+    settings: PlanSettings = field(default_factory=PlanSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An answer: the wanted tables, what they should bring on the request's own periods, and why.
+
+    `moved_weight` is the share of the counted rows whose key changes its partition.
+    """
+
+    groups: tuple[GroupTable, ...]
+    parts: tuple[int, ...]
+    predicted_locality: float
+    predicted_imbalance: Mapping[int, float]
+    moved_weight: float
+    moved_keys: int
+    why: str
+
+    @property
+    def worst_imbalance(self) -> float:
+        """The largest imbalance of any group; 1.0 without groups."""
+        return max(self.predicted_imbalance.values(), default=1.0)
+
+    def tables(self, version: int, query_id: str) -> RoutingTables:
+        """The plan as a version that can be published."""
+        return RoutingTables(version, query_id, self.groups, self.parts)
+
+
+class Planner(Protocol):
+    """A strategy: pure, and the same answer for the same request."""
+
+    def __call__(self, request: PlanRequest) -> Plan:
+        """Plans, or raises `CannotPlan`."""
+        ...
+
+
+class CannotPlan(ValueError):
+    """The planner has no answer for this request; the message says why, for people."""

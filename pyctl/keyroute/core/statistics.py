@@ -1,0 +1,111 @@
+"""Statistics of a query as arrays: what the gateway answers, ready for planning.
+
+Fingerprints are int64, counts are int64 rows. A sketch's true count lies in [count - error, count].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from keyroute.core.table import GroupShape, Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyCounts:
+    """Heavy keys of one group: arrays of one length, heaviest first; `rows` were offered."""
+
+    rows: int
+    fingerprints: Int64Array
+    counts: Int64Array
+    errors: Int64Array
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairCounts:
+    """Heavy pairs (upstream key, downstream key): arrays of one length; `rows` were offered."""
+
+    rows: int
+    upstream: Int64Array
+    downstream: Int64Array
+    counts: Int64Array
+    errors: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupStatistics:
+    """Rows of one group: exact for each slot (S,) and partition (n,), sketched for keys."""
+
+    shape: GroupShape
+    rows: int
+    slot_rows: Int64Array
+    partition_rows: Int64Array
+    explicit_rows: int
+    keys: KeyCounts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EdgeStatistics:
+    """Rows that went from one group to another, how many stayed on their executor, and pairs."""
+
+    upstream_group: int
+    downstream_group: int
+    rows: int
+    local_rows: int
+    pairs: PairCounts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Period:
+    """Statistics of some consecutive batches under one table."""
+
+    first_batch: int
+    last_batch: int
+    table_version: int
+    rows: int
+    groups: tuple[GroupStatistics, ...]
+    edges: tuple[EdgeStatistics, ...]
+    local_bytes: int = 0
+    remote_bytes: int = 0
+
+    def measured_locality(self) -> float | None:
+        """Share of the edges' rows that stayed on their executor; None where none was seen."""
+        rows = sum(e.rows for e in self.edges)
+        return sum(e.local_rows for e in self.edges) / rows if rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionPlacement:
+    """Where a partition's operator was last seen to run."""
+
+    group: int
+    partition: int
+    executor: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QueryStatistics:
+    """Closed periods, oldest first, then the open one."""
+
+    query_id: str
+    run_id: str
+    name: str
+    periods: tuple[Period, ...]
+    placement: tuple[PartitionPlacement, ...]
+    table_version: int
+    batch: int
+
+    @property
+    def shapes(self) -> tuple[GroupShape, ...]:
+        """Shape of each group that any period saw, ascending by group."""
+        seen = {g.shape.group: g.shape for p in self.periods for g in p.groups}
+        return tuple(shape for _, shape in sorted(seen.items()))
+
+
+def imbalance(rows: Int64Array) -> float:
+    """max / mean over partitions; 1.0 is perfect, and what no rows at all count as."""
+    total = float(np.sum(rows))
+    return float(np.max(rows)) * len(rows) / total if total else 1.0

@@ -1,0 +1,1 @@
+"""Messages generated from proto/keyroute/v1; never edited by hand."""
