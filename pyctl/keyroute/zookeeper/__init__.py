@@ -1,0 +1,1 @@
+"""ZooKeeper: the tree of ``docs/protocol.md``, read and written by the controller."""
