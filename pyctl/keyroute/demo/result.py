@@ -1,0 +1,114 @@
+"""The demo's figures: `result.json`, and the table that people see."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rich.table import Table
+
+from keyroute.core.hashes import spark_hash
+from keyroute.core.statistics import imbalance
+from keyroute.demo.recording import Recording, Span
+
+# The demo's operators by the name of their key.
+_OPERATORS = {"A": "tailnum", "B": "route"}
+
+
+def summary(
+    recording: Recording, flights: pd.DataFrame, batches: int, partitions: int
+) -> dict[str, Any]:
+    """All of result.json but `exact`, `rows` and `seconds`.
+
+    `hash_same_rows` is what the empty table would give for the very rows after the last table:
+    Spark's own hash of their keys, modulo the partitions.
+    """
+    before, after = recording.before_first_table(), recording.after_last_table()
+    first = after.batches[0].batch if after.batches else 0
+    rows = flights.iloc[len(flights) * first // batches :]
+    hashed = {name: _by_hash(rows[key], partitions) for name, key in _OPERATORS.items()}
+    return {
+        "batches": len(recording.batches),
+        "measured_locality": {
+            "before_first_table": before.locality,
+            "after_last_table": after.locality,
+            "hash_same_rows": float(np.mean(hashed["A"] == hashed["B"])),
+        },
+        "remote_bytes_per_row": {
+            "before_first_table": before.remote_bytes_per_row,
+            "after_last_table": after.remote_bytes_per_row,
+        },
+        "imbalance": {
+            name: {
+                "hash_same_rows": imbalance(np.bincount(hashed[name], minlength=partitions)),
+                "after_last_table": _measured_imbalance(recording, after, key),
+            }
+            for name, key in _OPERATORS.items()
+        },
+        "reconfigurations": [_reconfiguration(recording, b) for b in recording.switch_batches],
+        "median_batch_ms": (
+            statistics.median(b.duration_ms for b in recording.batches.values())
+            if recording.batches
+            else 0
+        ),
+    }
+
+
+def _by_hash(keys: pd.Series[Any], partitions: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def partition(key: object) -> int:
+        return spark_hash([key], ["string"])[0] % partitions
+
+    missing = keys.isna()
+    known = {key: partition(key) for key in keys[~missing].unique()}
+    mapped = keys.where(~missing, "").map({**known, "": partition(None)})
+    return mapped.to_numpy(dtype=np.int64)
+
+
+def _measured_imbalance(recording: Recording, span: Span, key: str) -> float:
+    groups = [group for group, name in recording.key_of_group.items() if name == key]
+    return span.imbalance(groups[0]) if groups else 0.0
+
+
+def _reconfiguration(recording: Recording, batch: int) -> dict[str, Any]:
+    switch = recording.switches[batch]
+    ran = recording.batches.get(batch)
+    return {
+        "batch": batch,
+        "version": switch.to_version,
+        "rows_moved": switch.rows_moved,
+        "state_rows": switch.rows_seen,
+        "handoff_ms": switch.handoff_ms,
+        "apply_ms": switch.apply_ms,
+        "predicted_locality": recording.predicted_locality.get(switch.to_version),
+        "batch_ms": ran.duration_ms if ran else None,
+    }
+
+
+def as_table(result: dict[str, Any]) -> Table:
+    """The figures for people."""
+    table = Table(title="Flights by airplane (A), then by route (B)")
+    for heading in ("", "before the first table", "after the last table", "hash, same rows"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    locality, remote = result["measured_locality"], result["remote_bytes_per_row"]
+    table.add_row(
+        "locality",
+        f"{locality['before_first_table']:.1%}",
+        f"{locality['after_last_table']:.1%}",
+        f"{locality['hash_same_rows']:.1%}",
+    )
+    table.add_row(
+        "remote bytes a row",
+        f"{remote['before_first_table']:.0f}",
+        f"{remote['after_last_table']:.0f}",
+        "",
+    )
+    for name, figures in result["imbalance"].items():
+        table.add_row(
+            f"imbalance of {name} (max/mean)",
+            "",
+            f"{figures['after_last_table']:.3f}",
+            f"{figures['hash_same_rows']:.3f}",
+        )
+    return table
