@@ -1,0 +1,43 @@
+"""One Spark application with several executors and KeyRoute, for many tests."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from keyroute.spark import configure_spark
+
+ROCKSDB = "org.apache.spark.sql.keyroute.state.RoutedRocksDBStateStoreProvider"
+HDFS = "org.apache.spark.sql.keyroute.state.RoutedHDFSBackedStateStoreProvider"
+
+PARTITIONS = 4
+
+
+def builder(
+    zookeeper: str,
+    root: str,
+    token_file: Path,
+    executors: int = 3,
+    extra: dict[str, str] | None = None,
+) -> SparkSession.Builder:
+    """A builder for local-cluster with KeyRoute."""
+    conf = {
+        "spark.executor.memory": "1000m",
+        "spark.driver.memory": "2g",
+        "spark.shuffle.readHostLocalDisk": "false",
+        "spark.sql.shuffle.partitions": str(PARTITIONS),
+        "spark.ui.enabled": "false",
+        "spark.log.level": "WARN",
+        "spark.keyroute.zookeeper.root": root,
+        "spark.keyroute.gateway.tokenFile": str(token_file),
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+        "spark.pyspark.python": sys.executable,
+        "spark.pyspark.driver.python": sys.executable,
+        **(extra or {}),
+    }
+    plain = SparkSession.builder.master(f"local-cluster[{executors},1,1100]").appName("tests")
+    for key, value in conf.items():
+        plain = plain.config(key, value)
+    return configure_spark(plain, zookeeper=zookeeper)
