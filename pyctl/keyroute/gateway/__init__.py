@@ -1,0 +1,1 @@
+"""The gateway: what a running Spark driver answers about its queries."""

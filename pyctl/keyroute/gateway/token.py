@@ -1,0 +1,50 @@
+"""The gateway's token: a secret, so never on a command line."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from keyroute.gateway.errors import TokenMissing
+
+VARIABLE = "KEYROUTE_GATEWAY_TOKEN"
+
+
+def find_token(
+    app_id: str,
+    file: Path | None,
+    environment: Mapping[str, str] = os.environ,
+    home: Path | None = None,
+) -> str:
+    """The token for an application: from `file`, else the environment, else what its driver left.
+
+    The driver leaves it in `~/.keyroute/<appId>.token`, which helps on the same machine only.
+    Raises TokenMissing with what to do.
+    """
+    if file is not None:
+        return read_token(file)
+    if environment.get(VARIABLE):
+        return environment[VARIABLE]
+    left = (home or Path.home()) / ".keyroute" / f"{app_id}.token"
+    if left.exists():
+        return read_token(left)
+    raise TokenMissing(
+        f"There is no token for the gateway of {app_id}: name its file with "
+        f"--gateway-token-file or set {VARIABLE} (the driver's spark.keyroute.gateway.tokenFile)."
+    )
+
+
+def read_token(file: Path) -> str:
+    """The token in a file that only its owner can read. Raises TokenMissing."""
+    try:
+        mode = file.stat().st_mode
+        token = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise TokenMissing(f"The gateway's token cannot be read: {error}.") from error
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise TokenMissing(f"{file} can be read by others: chmod 600 {file}.")
+    if not token:
+        raise TokenMissing(f"{file} is empty: it must hold the gateway's token.")
+    return token
