@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from harness.eventually import eventually
 from harness.tables import QUERY, shape, tables
-from harness.zookeeper import Stores, eventually
+from harness.zookeeper import Stores
 
 from keyroute.core import table_codec
 from keyroute.v1.reconfiguration_pb2 import PREPARE, PUBLISH, Reconfiguration
@@ -135,7 +136,7 @@ def test_a_restart_of_zookeeper_is_ridden_out(
     finally:
         zookeeper.start()
     assert store.tables.read(QUERY, 1) == tables(1)
-    eventually(10, lambda: hasty.tables.list(QUERY) != (), "the other session is back")
+    eventually(10, "the other session is back", lambda: hasty.tables.list(QUERY))
 
 
 def test_nothing_there_is_said_clearly() -> None:

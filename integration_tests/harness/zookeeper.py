@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from uuid import uuid4
 
@@ -54,12 +53,3 @@ def stores(zookeeper: ZooKeeperServer, tree: Tree) -> Iterator[Stores]:
 def store(stores: Stores) -> Store:
     """One store on the test's root."""
     return stores()
-
-
-def eventually(deadline_s: float, check: Callable[[], bool], what: str) -> None:
-    """Returns once `check()` is true; fails with `what` after the deadline."""
-    end = time.monotonic() + deadline_s
-    while not check():
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {deadline_s} s: {what}")
-        time.sleep(0.02)

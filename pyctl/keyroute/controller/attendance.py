@@ -1,0 +1,166 @@
+"""Attends to one query at a time: one snapshot, one decision, one sentence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from keyroute.controller.planning import Planning, consider, read_current
+from keyroute.controller.publish import Prediction, perform, publish
+from keyroute.controller.reconfigure import Context, Free, Wait, step
+from keyroute.controller.snapshot import Snapshot, take_snapshot, with_driver
+from keyroute.core.decision import Move
+from keyroute.core.plan import Plan
+from keyroute.gateway.port import Gateways
+from keyroute.zookeeper.errors import Conflict
+from keyroute.zookeeper.session import ABSENT
+from keyroute.zookeeper.store import Store
+from keyroute.zookeeper.tables import KEPT_VERSIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Time as arguments: monotonic seconds for waits, wall milliseconds for people."""
+
+    monotonic_s: Callable[[], float] = time.monotonic
+    wall_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class AttendanceSettings:
+    """How queries are attended to. `by` is the controller's id."""
+
+    by: str
+    interval_s: float = 30.0
+    prepare_timeout_s: float = 60.0
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was done about a query, in a sentence.
+
+    `busy`: a change is under way, so look again soon. `news`: the sentence is worth a log line.
+    `published`: the version that was published just now, 0 if none. `plan`: what was decided for.
+    """
+
+    label: str
+    sentence: str
+    busy: bool = False
+    news: bool = True
+    published: int = 0
+    plan: Plan | None = None
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What is remembered of a query between ticks; losing it costs time only."""
+
+    plan_at_s: float
+    znode_version: int | None = None
+    since_s: float = 0.0
+    told_s: float = 0.0
+
+    @property
+    def never_changed(self) -> bool:
+        return self.znode_version == ABSENT
+
+
+@dataclass(slots=True)
+class Attendant:
+    """Attends to queries in the order it is asked to. Not for several threads."""
+
+    store: Store
+    gateways: Gateways
+    planning: Planning
+    settings: AttendanceSettings
+    clock: Clock = field(default_factory=Clock)
+    _memories: dict[str, _Memory] = field(default_factory=dict)
+
+    def attend(self, query_id: str, *, plan_now: bool = False) -> Report | None:
+        """One tick for one query; None where there is nothing to do yet.
+
+        Raises StoreUnreachable and StoreForbidden; what concerns this query alone is reported.
+        """
+        snapshot = take_snapshot(self.store, query_id)
+        if snapshot.state.live is None:
+            self._memories.pop(query_id, None)
+            return None
+        try:
+            return self._attend(snapshot, plan_now)
+        except Conflict:
+            return Report(snapshot.label, "another writer was faster: reading again", busy=True)
+
+    def _attend(self, snapshot: Snapshot, plan_now: bool) -> Report | None:
+        now_s = self.clock.monotonic_s()
+        memory = self._remember(snapshot, now_s)
+        action = step(snapshot.state, self._context(memory, now_s))
+        if isinstance(action, Free):
+            if memory.told_s < memory.since_s and not plan_now and not memory.never_changed:
+                memory.told_s = now_s
+                memory.plan_at_s = now_s + self.settings.interval_s
+                return Report(snapshot.label, action.sentence)
+            if not plan_now and now_s < memory.plan_at_s:
+                return None
+            memory.plan_at_s = now_s + self.settings.interval_s
+            return self._plan(snapshot)
+        if isinstance(action, Wait):
+            return self._wait(snapshot, memory, now_s)
+        if self.settings.dry_run:
+            return Report(snapshot.label, f"a change is under way; would act: {action.sentence}")
+        perform(self.store, snapshot.state.query_id, action)
+        return Report(snapshot.label, action.sentence, busy=True)
+
+    def _plan(self, snapshot: Snapshot) -> Report:
+        asked = with_driver(snapshot, self.gateways, statistics=True)
+        current = read_current(self.store, asked)
+        decision = consider(asked, current, self.planning, self.clock.wall_ms())
+        note = f"; {current.note}" if current.note else ""
+        if not isinstance(decision, Move):
+            self._prune(asked)
+            return Report(asked.label, f"stays: {decision.reason}{note}")
+        plan = decision.plan
+        if self.settings.dry_run:
+            return Report(asked.label, f"would move: {decision.reason}{note}", plan=plan)
+        query_id = asked.state.query_id
+        prediction = Prediction(plan.predicted_locality, plan.worst_imbalance, plan.moved_keys)
+        version = publish(
+            self.store,
+            asked,
+            lambda number: plan.tables(number, query_id),
+            self._context(None, 0.0),
+            prediction,
+        )
+        sentence = f"version {version} published: {decision.reason}{note}"
+        return Report(asked.label, sentence, busy=True, published=version, plan=plan)
+
+    def _wait(self, snapshot: Snapshot, memory: _Memory, now_s: float) -> Report:
+        news = now_s - memory.told_s >= self.settings.interval_s or memory.told_s < memory.since_s
+        if not news:
+            return Report(snapshot.label, "", busy=True, news=False)
+        memory.told_s = now_s
+        if now_s > memory.since_s:
+            snapshot = with_driver(snapshot, self.gateways, statistics=False)
+        action = step(snapshot.state, self._context(memory, now_s, snapshot.waiting))
+        return Report(snapshot.label, action.sentence, busy=True)
+
+    def _remember(self, snapshot: Snapshot, now_s: float) -> _Memory:
+        znode_version = snapshot.state.reconfiguration.znode_version
+        memory = self._memories.setdefault(snapshot.state.query_id, _Memory(plan_at_s=now_s))
+        if memory.znode_version != znode_version:
+            memory.znode_version, memory.since_s, memory.told_s = znode_version, now_s, -1.0
+        return memory
+
+    def _context(self, memory: _Memory | None, now_s: float, waiting: str = "") -> Context:
+        return Context(
+            by=self.settings.by,
+            now_ms=self.clock.wall_ms(),
+            waited_s=0.0 if memory is None else now_s - memory.since_s,
+            prepare_timeout_s=self.settings.prepare_timeout_s,
+            waiting=waiting,
+        )
+
+    def _prune(self, snapshot: Snapshot) -> None:
+        if len(snapshot.state.versions) > KEPT_VERSIONS and not self.settings.dry_run:
+            self.store.prune(snapshot.state)

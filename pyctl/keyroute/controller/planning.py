@@ -1,0 +1,93 @@
+"""From a snapshot to a decision: gathers what a planner is asked, and asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from keyroute.controller.snapshot import Snapshot
+from keyroute.core.decision import Decision, DecisionSettings, Stay, decide
+from keyroute.core.plan import CannotPlan, Planner, PlanRequest, PlanSettings
+from keyroute.core.table import InvalidTable, RoutingTables, no_tables
+from keyroute.zookeeper.errors import Damaged, TableMissing
+from keyroute.zookeeper.store import Store
+
+Decide: TypeAlias = Callable[[Planner, PlanRequest, DecisionSettings, int | None], Decision]
+
+
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """How queries are planned; `decide` is the gate between a plan and a change."""
+
+    planner: Planner
+    decision: DecisionSettings = field(default_factory=DecisionSettings)
+    plan: PlanSettings = field(default_factory=PlanSettings)
+    decide: Decide = decide
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """The tables in force. `note` is empty or says why they are only assumed."""
+
+    tables: RoutingTables
+    note: str = ""
+
+
+def read_current(store: Store, snapshot: Snapshot) -> Current:
+    """The version in force, read back; the empty one where ZooKeeper no longer has it."""
+    state = snapshot.state
+    if state.in_force is None or state.in_force.version == 0:
+        return Current(no_tables(state.query_id))
+    try:
+        return Current(store.tables.read(state.query_id, state.in_force.version))
+    except (TableMissing, Damaged) as error:
+        return Current(no_tables(state.query_id), f"planned as from the empty table ({error})")
+
+
+def consider(snapshot: Snapshot, current: Current, planning: Planning, now_ms: int) -> Decision:
+    """Whether to change the query's tables now, and to what. Pure."""
+    obstacle = _obstacle(snapshot)
+    if obstacle:
+        return Stay(obstacle)
+    driver, meta = snapshot.driver, snapshot.state.meta
+    assert driver is not None  # _obstacle has looked
+    assert driver.statistics is not None
+    assert meta is not None
+    request = PlanRequest(
+        query_id=snapshot.state.query_id,
+        shapes=meta.groups,
+        periods=driver.statistics.periods,
+        current=current.tables,
+        executors=len({place.executor for place in driver.statistics.placement}),
+        settings=planning.plan,
+    )
+    try:
+        since_ms = _since_change(snapshot, now_ms)
+        return planning.decide(planning.planner, request, planning.decision, since_ms)
+    except (CannotPlan, InvalidTable) as error:
+        return Stay(f"no plan: {error}")
+
+
+def _obstacle(snapshot: Snapshot) -> str:
+    driver, state = snapshot.driver, snapshot.state
+    if driver is None or driver.problem:
+        return f"no statistics: {driver.problem if driver else 'the driver was not asked'}"
+    if driver.status is not None and driver.status.bypass:
+        return f"the query runs without KeyRoute: {driver.status.bypass}"
+    if driver.statistics is None:
+        return "no statistics: the driver has none of this query (yet)"
+    if state.meta is None or not state.meta.groups:
+        return "the query has no routed operator (yet)"
+    registered = state.in_force.version if state.in_force is not None else 0
+    if driver.statistics.table_version != registered:
+        return (
+            f"the driver runs under version {driver.statistics.table_version} and ZooKeeper says "
+            f"{registered}: waiting for the driver to write it"
+        )
+    return ""
+
+
+def _since_change(snapshot: Snapshot, now_ms: int) -> int | None:
+    value = snapshot.state.reconfiguration.value
+    return None if value is None else max(0, now_ms - value.updated_ms)

@@ -1,0 +1,90 @@
+"""What is asked of a planner, and what keeps it from being asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from keyroute.controller.planning import Current, Planning, consider
+from keyroute.controller.snapshot import DriverView, Snapshot
+from keyroute.core.decision import DecisionSettings, Stay
+from keyroute.core.plan import CannotPlan, Plan, PlanRequest
+from keyroute.core.statistics import PartitionPlacement, QueryStatistics
+from keyroute.core.table import GroupShape, no_tables
+from keyroute.v1.reconfiguration_pb2 import COMMIT, Reconfiguration
+from keyroute.v1.status_pb2 import QueryStatus
+from keyroute.zookeeper.payloads import InForce, Live, QueryMeta
+from keyroute.zookeeper.store import QueryState, StoredReconfiguration
+
+SHAPE = GroupShape(0, (0,), 3, 1026, (0,), ("k",), ("string",))
+STATISTICS = QueryStatistics(
+    query_id="q",
+    run_id="run",
+    name="flights",
+    periods=(),
+    placement=tuple(PartitionPlacement(0, p, f"e{p % 2}", "h") for p in range(3)),
+    table_version=4,
+    batch=9,
+)
+STATE = QueryState(
+    query_id="q",
+    meta=QueryMeta("q", "flights", (SHAPE,)),
+    live=Live("app", "run"),
+    wanted=None,
+    in_force=InForce(4, "h", 2),
+    reconfiguration=StoredReconfiguration(
+        Reconfiguration(format=1, phase=COMMIT, version=4, updated_ms=10_000), 3
+    ),
+    versions=(4,),
+)
+DRIVER = DriverView(QueryStatus(query_id="q", table_version=4), STATISTICS)
+SNAPSHOT = Snapshot(STATE, None, DRIVER)
+
+
+def _never(_: PlanRequest) -> Plan:
+    raise CannotPlan("the planner was asked")
+
+
+def _reason(snapshot: Snapshot, now_ms: int = 100_000) -> str:
+    decision = consider(
+        snapshot,
+        Current(no_tables("q")),
+        Planning(_never, DecisionSettings(min_rows=0)),
+        now_ms,
+    )
+    assert isinstance(decision, Stay)
+    return decision.reason
+
+
+def test_a_planner_that_cannot_plan_is_a_reason_to_stay() -> None:
+    assert _reason(SNAPSHOT).startswith("no plan")
+
+
+@pytest.mark.parametrize(
+    ("driver", "says"),
+    [
+        (None, "the driver was not asked"),
+        (DriverView(problem="no token"), "no token"),
+        (DriverView(QueryStatus(bypass="real-time mode"), STATISTICS), "real-time mode"),
+        (DriverView(QueryStatus()), "has none of this query"),
+        (DriverView(QueryStatus(), replace(STATISTICS, table_version=5)), "runs under version 5"),
+    ],
+)
+def test_obstacles_are_named(driver: DriverView | None, says: str) -> None:
+    assert says in _reason(replace(SNAPSHOT, driver=driver))
+
+
+def test_a_query_without_routed_operators_is_left_alone() -> None:
+    state = replace(STATE, meta=QueryMeta("q", "flights", ()))
+    assert "no routed operator" in _reason(replace(SNAPSHOT, state=state))
+
+
+def test_a_recent_change_is_given_time() -> None:
+    assert "last change" in _reason(SNAPSHOT, now_ms=11_000)
+
+
+def test_the_next_version_counts_what_the_driver_says() -> None:
+    driver = DriverView(QueryStatus(query_id="q", table_version=12), STATISTICS)
+    assert replace(SNAPSHOT, driver=driver).drivers_own_version == 12
+    assert STATE.next_version(12) == 13
