@@ -1,0 +1,207 @@
+package io.keyroute.core.sketch
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import io.keyroute.proto.v1.{KeySketch, PairSketch}
+
+class SpaceSavingSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 300, sizeRange = 400)
+
+  private type Offers = List[(Long, Long)]
+
+  /** Skewed keys, some of them heavy, some weights above 1. */
+  private val genOffers: Gen[Offers] = Gen.listOf(for {
+    range <- Gen.oneOf(3L, 20L, 200L, Long.MaxValue)
+    key <- Gen.chooseNum(0L, range)
+    weight <- Gen.frequency(9 -> Gen.const(1L), 1 -> Gen.chooseNum(1L, 50L))
+  } yield key -> weight)
+
+  private val genCapacity: Gen[Int] = Gen.oneOf(Gen.chooseNum(1, 12), Gen.chooseNum(1, 300))
+
+  private def sketchOf(capacity: Int, offers: Offers): LongSpaceSaving = {
+    val sketch = new LongSpaceSaving(capacity)
+    offers.foreach { case (key, weight) => sketch.offer(key, weight) }
+    sketch
+  }
+
+  private def merged(left: LongSpaceSaving, right: LongSpaceSaving): LongSpaceSaving = {
+    val sum = LongSpaceSaving.fromProto(left.toProto)
+    sum.merge(right)
+    sum
+  }
+
+  private def truth(offers: Offers): Map[Long, Long] = offers.groupMapReduce(_._1)(_._2)(_ + _)
+
+  /** All that SpaceSaving promises about a stream. */
+  private def assertLaws(sketch: LongSpaceSaving, offers: Offers): Unit = {
+    val exact = truth(offers)
+    val entries = sketch.entries
+    assert(sketch.rows === offers.map(_._2).sum)
+    assert(entries.size === sketch.size)
+    assert(entries.size <= sketch.capacity)
+    assert(entries.map(_.key).distinct.size === entries.size)
+    assert(entries.map(_.count).sum <= sketch.rows)
+    entries.lazyZip(entries.drop(1)).foreach((a, b) => assert(a.count >= b.count))
+    entries.foreach { e =>
+      val count = exact.getOrElse(e.key, 0L)
+      assert(e.count - e.error <= count && count <= e.count, s"true count $count of $e")
+      assert(e.error >= 0)
+    }
+    val counted = entries.map(_.key).toSet
+    exact.foreach { case (key, count) =>
+      val mustBeThere = BigInt(count) * sketch.capacity > sketch.rows
+      assert(!mustBeThere || counted(key), s"$key with $count of ${sketch.rows} rows is missing")
+    }
+  }
+
+  test("counts are bounded and heavy keys are there") {
+    forAll(genCapacity, genOffers) { (m, offers) => assertLaws(sketchOf(m, offers), offers) }
+  }
+
+  test("below its capacity it is exact") {
+    forAll(genOffers) { offers =>
+      val exact = truth(offers)
+      val sketch = sketchOf(math.max(exact.size, 1), offers)
+      assert(sketch.entries.map(e => e.key -> e.count).toMap === exact)
+      assert(sketch.entries.forall(_.error == 0))
+    }
+  }
+
+  test("a merge keeps the bounds of the joined streams, and so does what is offered after it") {
+    forAll(genCapacity, genOffers, genOffers, genOffers) { (m, first, second, third) =>
+      val sum = merged(sketchOf(m, first), sketchOf(m, second))
+      assertLaws(sum, first ++ second)
+      third.foreach { case (key, weight) => sum.offer(key, weight) }
+      assertLaws(sum, first ++ second ++ third)
+    }
+  }
+
+  test("sketches of different capacities merge within the bounds of the smaller") {
+    forAll(genCapacity, genCapacity, genOffers, genOffers) { (m, k, first, second) =>
+      val sum = merged(sketchOf(m, first), sketchOf(k, second))
+      assert(sum.capacity === m || sum.capacity === math.min(m, k))
+      assertLaws(sum, first ++ second)
+    }
+  }
+
+  test("merging commutes and associates within the bounds") {
+    forAll(genCapacity, genOffers, genOffers, genOffers) { (m, first, second, third) =>
+      val (a, b, c) = (sketchOf(m, first), sketchOf(m, second), sketchOf(m, third))
+      val all = first ++ second ++ third
+      Seq(merged(merged(a, b), c), merged(a, merged(b, c)), merged(merged(c, a), b))
+        .foreach(assertLaws(_, all))
+    }
+  }
+
+  test("where nothing is forgotten, merging commutes and associates exactly") {
+    forAll(genOffers, genOffers, genOffers) { (first, second, third) =>
+      val (a, b, c) = (sketchOf(2000, first), sketchOf(2000, second), sketchOf(2000, third))
+      assert(merged(a, b).entries === merged(b, a).entries)
+      assert(merged(merged(a, b), c).entries === merged(a, merged(b, c)).entries)
+      assert(merged(a, b).entries === sketchOf(2000, first ++ second).entries)
+    }
+  }
+
+  test("a merge leaves the other alone, and a sketch may be merged with itself") {
+    forAll(genCapacity, genOffers) { (m, offers) =>
+      val (sketch, other) = (sketchOf(m, offers), sketchOf(m, offers))
+      val before = other.toProto
+      sketch.merge(other)
+      assert(other.toProto === before)
+      other.merge(other)
+      assertLaws(other, offers ++ offers)
+    }
+  }
+
+  test("a sketch goes through its message and back, and counts on as before") {
+    forAll(genCapacity, genOffers, genOffers) { (m, offers, later) =>
+      val sketch = sketchOf(m, offers)
+      val copy = LongSpaceSaving.fromProto(KeySketch.parseFrom(sketch.toProto.toByteArray))
+      assert(copy.toProto === sketch.toProto)
+      assert(copy.entries === sketch.entries)
+      later.foreach { case (key, weight) => copy.offer(key, weight) }
+      assertLaws(copy, offers ++ later)
+    }
+  }
+
+  test("pairs count as keys do") {
+    forAll(genCapacity, genOffers, genOffers) { (m, first, second) =>
+      // Keys below 2^16 become pairs, so that both halves vary; the map back is exact.
+      def pairs(offers: Offers): PairSpaceSaving = {
+        val sketch = new PairSpaceSaving(m)
+        offers.foreach { case (k, w) => sketch.offer(k >> 4, k & 15, w) }
+        sketch
+      }
+      val sum = pairs(first)
+      sum.merge(PairSpaceSaving.fromProto(PairSketch.parseFrom(pairs(second).toProto.toByteArray)))
+      val exact = truth(first ++ second)
+      assert(sum.rows === exact.values.sum)
+      sum.entries.foreach { e =>
+        val count = exact.getOrElse((e.upstream << 4) | e.downstream, 0L)
+        assert(e.count - e.error <= count && count <= e.count)
+      }
+      val counted = sum.entries.map(e => (e.upstream << 4) | e.downstream).toSet
+      exact.foreach { case (key, count) => assert(count * m <= sum.rows || counted(key)) }
+      assert(PairSpaceSaving.fromProto(sum.toProto).entries === sum.entries)
+    }
+  }
+
+  test("the halves of a pair are told apart") {
+    val sketch = new PairSpaceSaving(10)
+    sketch.offer(1, 2)
+    sketch.offer(2, 1, 5)
+    assert(sketch.entries === Seq(PairCount(2, 1, 5, 0), PairCount(1, 2, 1, 0)))
+  }
+
+  test("a cleared sketch is a new one") {
+    val sketch = sketchOf(3, List(1L -> 1L, 2L -> 2L, 3L -> 3L, 4L -> 4L))
+    sketch.clear()
+    assert((sketch.rows, sketch.size, sketch.entries) === ((0L, 0, Nil)))
+    sketch.offer(9)
+    assertLaws(sketch, List(9L -> 1L))
+  }
+
+  test("empty sketches merge, and count on") {
+    val sketch = new LongSpaceSaving(5)
+    sketch.merge(new LongSpaceSaving(1))
+    sketch.merge(sketch)
+    val offers = List.tabulate(9)(i => i.toLong -> 1L)
+    offers.foreach { case (key, weight) => sketch.offer(key, weight) }
+    assert(sketch.capacity === 5)
+    assertLaws(sketch, offers)
+  }
+
+  test("a heavy stream of many keys keeps the laws") {
+    val random = new scala.util.Random(7)
+    val offers = List.fill(200000)((1 / (random.nextDouble() + 1e-5)).toLong -> 1L)
+    val (sketch, other) = (sketchOf(500, offers), sketchOf(500, offers.take(50000)))
+    assertLaws(sketch, offers)
+    sketch.merge(other)
+    assertLaws(sketch, offers ++ offers.take(50000))
+  }
+
+  test("two mebibytes hold at least 30,000 pairs") {
+    assert(PairSpaceSaving.capacityFor(2L << 20) === 31775)
+    assert(LongSpaceSaving.capacityFor(0) === 1)
+  }
+
+  test("a sketch of no counters, a weight of nothing and a damaged message are refused") {
+    intercept[InvalidSketch](new LongSpaceSaving(0))
+    intercept[InvalidSketch](new LongSpaceSaving(1).offer(1, 0))
+    val good = sketchOf(4, List(1L -> 5L, 2L -> 3L)).toProto
+    def refused(change: KeySketch.Builder => KeySketch.Builder): String =
+      intercept[InvalidSketch](LongSpaceSaving.fromProto(change(good.toBuilder).build())).getMessage
+    assert(refused(_.addCounts(1)).contains("do not match"))
+    assert(refused(_.setCapacity(1)).contains("2 keys in 1 counters"))
+    assert(refused(_.setCapacity(-1)).contains("4294967295"))
+    assert(refused(_.setRows(7)).contains("exceed the 7 rows"))
+    assert(refused(_.setCounts(1, 6).setRows(99)).contains("not descending"))
+    assert(refused(_.setErrors(0, 6)).contains("the error 6"))
+    assert(refused(_.setErrors(0, 1)).contains("not full"))
+    assert(refused(_.setFingerprints(1, 1)).contains("key 1 twice"))
+  }
+}
