@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from keyroute.spark import configure_spark
 from pyspark.sql import SparkSession
+
+from keyroute.spark import configure_spark
 
 ROCKSDB = "org.apache.spark.sql.keyroute.state.RoutedRocksDBStateStoreProvider"
 HDFS = "org.apache.spark.sql.keyroute.state.RoutedHDFSBackedStateStoreProvider"

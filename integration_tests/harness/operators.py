@@ -192,12 +192,12 @@ NUMBERED_PANDAS = Operator(
     needs_families=True,
 )
 
-ALL = {
-    o.name: o for o in (AGGREGATE, WINDOWED, DEDUP, CHAIN, NUMBERED, NUMBERED_PANDAS)
-}
+ALL = {o.name: o for o in (AGGREGATE, WINDOWED, DEDUP, CHAIN, NUMBERED, NUMBERED_PANDAS)}
 
 
-def differences(operator: Operator, emitted: dict[int, list[Any]], inputs: list[Batch]) -> list[str]:
+def differences(
+    operator: Operator, emitted: dict[int, list[Any]], inputs: list[Batch]
+) -> list[str]:
     """One sentence for each batch whose rows are not the expected multiset; empty: exact."""
     found = []
     for number, want in enumerate(operator.expected(inputs)):

@@ -55,6 +55,9 @@ def _differences_of_operator(
     wrong_delay = last != wanted_delay.reindex(last.index)
     return [
         f"{key}: {int(bad.sum())} of {len(bad)} keys have {what}, such as {bad.idxmax()!r}"
-        for bad, what in ((wrong, f"a gap or repeat in {number}"), (wrong_delay, f"a wrong {delay}"))
+        for bad, what in (
+            (wrong, f"a gap or repeat in {number}"),
+            (wrong_delay, f"a wrong {delay}"),
+        )
         if bad.any()
     ]

@@ -18,7 +18,7 @@ class Flights:
     """The flights in order of time, and what was written of them.
 
     Attributes:
-        table: columns day (text), tailnum (text or None), route, delay (whole minutes; missing = 0).
+        table: columns day (text), tailnum (text or None), route, delay (minutes; missing = 0).
         last_day: of each batch, the day of its last flight.
     """
 

@@ -59,7 +59,7 @@ class Span:
 
     @property
     def locality(self) -> float:
-        """Share of the rows between operators that stayed on their executor; 0 where none passed."""
+        """Share of the rows between operators that stayed on their executor; 0 of none."""
         rows = sum(batch.edge_rows for batch in self.batches)
         return sum(batch.local_rows for batch in self.batches) / rows if rows else 0.0
 

