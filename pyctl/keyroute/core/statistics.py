@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keyroute.core.table import GroupShape, Int64Array
 
@@ -105,7 +106,7 @@ class QueryStatistics:
         return tuple(shape for _, shape in sorted(seen.items()))
 
 
-def imbalance(rows: Int64Array) -> float:
+def imbalance(rows: Int64Array | NDArray[np.float64]) -> float:
     """max / mean over partitions; 1.0 is perfect, and what no rows at all count as."""
     total = float(np.sum(rows))
     return float(np.max(rows)) * len(rows) / total if total else 1.0
