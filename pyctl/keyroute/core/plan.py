@@ -31,8 +31,9 @@ class PlanSettings:
 class PlanRequest:
     """A question to a planner.
 
-    `periods` oldest first; `current` is the version in force; `executors` is how many parts are
-    wanted (0: one for each partition).
+    `periods` oldest first; `current` is the version in force. `executors` is how many parts are
+    wanted (0: one for each partition). It must not be the number of executors seen at a moment:
+    parts planned while one is lost would keep its successor idle.
     """
 
     query_id: str

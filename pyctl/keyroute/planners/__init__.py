@@ -9,11 +9,12 @@ from importlib.metadata import entry_points
 
 from keyroute.core.plan import Planner
 from keyroute.planners.hash import plan_hash
+from keyroute.planners.metis import plan_metis
 
 GROUP = "keyroute.planners"
 DEFAULT = "metis"
 
-_BUILT_IN: dict[str, Planner] = {"hash": plan_hash}
+_BUILT_IN: dict[str, Planner] = {"hash": plan_hash, "metis": plan_metis}
 
 
 class UnknownPlanner(ValueError):

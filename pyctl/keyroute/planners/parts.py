@@ -1,0 +1,70 @@
+"""Parts: which partitions shall share an executor, where there are more partitions than executors.
+
+Keys are assigned to partitions first; parts then take together the partitions between which most
+pairs are left. All parts have the same number of partitions, or one less.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from keyroute.core.graph import FloatArray
+from keyroute.core.table import Int32Array
+from keyroute.planners.assignment import Problem
+
+MIN_GAIN = 0.01
+"""Share of all pairs' weight that new parts must bring, since whole partitions move with them."""
+
+
+def choose_parts(
+    problem: Problem, assignment: Int32Array, executors: int, current: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Part of each partition (n,); empty where each partition is a part of its own."""
+    n = problem.partitions
+    if executors <= 0 or executors >= n:
+        return ()
+    between = partition_pairs(problem, assignment)
+    keep = _usable(current, n, executors)
+    start = np.array(current if keep else np.arange(n) % executors, dtype=np.int32)
+    better = _swap(between, start)
+    gain = _inside(between, better) - _inside(between, start)
+    total = float(problem.graph.edge_weight.sum())
+    return tuple((start if keep and gain < MIN_GAIN * total else better).tolist())
+
+
+def partition_pairs(problem: Problem, assignment: Int32Array) -> FloatArray:
+    """Symmetric weight of the pairs between different partitions (n, n)."""
+    graph, n = problem.graph, problem.partitions
+    ends = assignment[graph.edge_from].astype(np.int64) * n + assignment[graph.edge_to]
+    flat = np.bincount(ends, graph.edge_weight, minlength=n * n)
+    weight: FloatArray = flat.astype(np.float64).reshape(n, n)
+    between = weight + weight.T
+    np.fill_diagonal(between, 0.0)
+    return between
+
+
+def _usable(current: tuple[int, ...], partitions: int, executors: int) -> bool:
+    if len(current) != partitions or max(current) >= executors:
+        return False
+    sizes = np.bincount(current, minlength=executors)
+    return bool(sizes.max() - sizes.min() <= 1)
+
+
+def _inside(between: FloatArray, parts: Int32Array) -> float:
+    return float(between[parts[:, None] == parts[None, :]].sum()) / 2
+
+
+def _swap(between: FloatArray, start: Int32Array) -> Int32Array:
+    """Swaps two partitions of different parts, the best swap first, while one gains."""
+    parts = start.copy()
+    rows = np.arange(len(parts))
+    for _ in range(len(parts) ** 2):
+        pull = np.stack([between[:, parts == p].sum(axis=1) for p in range(parts.max() + 1)], 1)
+        own = pull[rows, parts]
+        gain = pull[:, parts] + pull[:, parts].T - own[:, None] - own[None, :] - 2 * between
+        gain[parts[:, None] == parts[None, :]] = -np.inf
+        a, b = np.unravel_index(int(np.argmax(gain)), gain.shape)
+        if not gain[a, b] > 1e-9:
+            break
+        parts[a], parts[b] = parts[b], parts[a]
+    return parts

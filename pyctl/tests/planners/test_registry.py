@@ -1,0 +1,36 @@
+"""Planners by name."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, EntryPoints
+
+import pytest
+
+import streams
+from keyroute import planners
+from keyroute.core.plan import PlanRequest
+from keyroute.core.table import empty, no_tables
+from keyroute.planners import hash as hash_planner
+
+
+def test_the_default_and_the_way_back_are_built_in() -> None:
+    assert {planners.DEFAULT, "hash"} <= set(planners.names())
+
+
+def test_an_unknown_name_is_answered_with_those_there_are() -> None:
+    with pytest.raises(
+        planners.UnknownPlanner, match=r"no planner 'metsi'; there are: hash, metis"
+    ):
+        planners.load("metsi")
+
+
+def test_another_package_adds_a_planner(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = EntryPoint("ours", "keyroute.planners.hash:plan_hash", planners.GROUP)
+    monkeypatch.setattr(planners, "entry_points", lambda **_: EntryPoints([entry]))
+    assert "ours" in planners.names()
+    assert planners.load("ours") is hash_planner.plan_hash
+
+
+def test_hash_plans_empty_tables() -> None:
+    plan = planners.load("hash")(PlanRequest("q", (streams.shape(0),), (), no_tables("q")))
+    assert plan.groups == (empty(streams.shape(0)),)
