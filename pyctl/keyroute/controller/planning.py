@@ -59,7 +59,6 @@ def consider(snapshot: Snapshot, current: Current, planning: Planning, now_ms: i
         shapes=meta.groups,
         periods=driver.statistics.periods,
         current=current.tables,
-        executors=len({place.executor for place in driver.statistics.placement}),
         settings=planning.plan,
     )
     try:

@@ -167,8 +167,12 @@ class RoutingTables:
                     f"group {g.shape.group}: {len(self.parts)} parts for "
                     f"{g.shape.partitions} partitions"
                 )
-        if any(part < 0 for part in self.parts):
-            raise InvalidTable("a part is negative")
+        wrong = [part for part in self.parts if not 0 <= part < len(self.parts)]
+        if wrong:
+            raise InvalidTable(
+                f"part {wrong[0]} does not exist: {len(self.parts)} partitions have at most "
+                f"{len(self.parts)} parts"
+            )
 
     @property
     def entries(self) -> int:
