@@ -1,0 +1,153 @@
+"""`keyroute controller`: the daemon, or one plan with --once and --dry-run."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from keyroute import planners
+from keyroute.cli import options
+from keyroute.cli.exits import Exit, Refused, Usage, sentences
+from keyroute.cli.output import percent, print_json, print_table, progress, ratio, say
+from keyroute.cli.signals import stop_on_signals
+from keyroute.controller.attendance import AttendanceSettings, Attendant, Clock
+from keyroute.controller.daemon import Daemon
+from keyroute.controller.once import OnceReport, run_once
+from keyroute.controller.planning import Planning
+from keyroute.core.decision import DecisionSettings
+from keyroute.core.plan import Planner, PlanSettings
+from keyroute.gateway.client import Py4jGateways
+from keyroute.zookeeper.election import Leadership, controller_id
+from keyroute.zookeeper.store import Store
+
+_DECISION = DecisionSettings()
+_PLAN = PlanSettings()
+_TURN_S = 10.0
+
+
+def controller(
+    zookeeper: options.ZooKeeperOption = options.CONNECT,
+    root: options.RootOption = options.ROOT,
+    auth_file: options.AuthFileOption = None,
+    token_file: options.TokenFileOption = None,
+    interval_s: Annotated[
+        float, typer.Option("--interval", min=0.1, metavar="SECONDS", help="Between plans.")
+    ] = 30.0,
+    planner: Annotated[str, typer.Option(help="Name of the planner.")] = planners.DEFAULT,
+    min_rows: Annotated[
+        int, typer.Option(min=1, help="Counted rows that a plan needs.")
+    ] = _DECISION.min_rows,
+    min_gain: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, help="Locality a change must gain; 0.05 is 5 points."),
+    ] = _DECISION.min_gain,
+    alpha: Annotated[
+        float, typer.Option(min=1.0, help="Bound of each operator's imbalance (max/mean).")
+    ] = _PLAN.alpha,
+    prepare_timeout_s: Annotated[
+        float,
+        typer.Option(
+            "--prepare-timeout",
+            min=1.0,
+            metavar="SECONDS",
+            help="How long a driver may take to acknowledge a table.",
+        ),
+    ] = 60.0,
+    once: Annotated[
+        bool, typer.Option("--once", help="Plan and apply once for each running query, and exit.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the plans and change nothing; implies --once.")
+    ] = False,
+    timeout_s: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="With --once: for each switch.")
+    ] = 300.0,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Finds running queries, plans their tables from their own counts and changes them.
+
+    Runs until SIGTERM or SIGINT. Several may run: one works, the others wait for their turn and go
+    on where it stopped. Logs a sentence a tick for each query.
+    """
+    with sentences():
+        if as_json and not (once or dry_run):
+            raise Usage("--json needs --once or --dry-run.")
+        planning = Planning(
+            _planner(planner),
+            DecisionSettings(
+                min_rows=min_rows, min_gain=min_gain, min_interval_ms=int(interval_s * 1000)
+            ),
+            PlanSettings(alpha=alpha),
+        )
+        settings = AttendanceSettings(controller_id(), interval_s, prepare_timeout_s, dry_run)
+        with (
+            stop_on_signals() as stop,
+            options.open_store(zookeeper, root, auth_file) as store,
+        ):
+            attendant = Attendant(store, Py4jGateways(token_file), planning, settings)
+            if once or dry_run:
+                _once(attendant, stop, timeout_s, as_json)
+            else:
+                _log_to_stderr()
+                Daemon(attendant, lambda: _turn(store, settings.by), stop).run()
+
+
+def _planner(name: str) -> Planner:
+    try:
+        return planners.load(name)
+    except planners.UnknownPlanner as error:
+        raise Usage(f"--planner: {error}.") from error
+
+
+def _turn(store: Store, by: str) -> Leadership:
+    return Leadership(store.tables.session.client, store.tree, by)
+
+
+def _once(attendant: Attendant, stop: threading.Event, timeout_s: float, as_json: bool) -> None:
+    turn = _turn(attendant.store, attendant.settings.by)
+    if not attendant.settings.dry_run and not turn.acquire(stop, _TURN_S):
+        raise Refused("Another controller is at work: stop it first, or let it do this.")
+    try:
+        with progress("planning", quiet=as_json) as shown:
+            reports = run_once(attendant, stop, timeout_s, Clock(), shown.tell)
+    finally:
+        turn.release()
+    _print(reports, as_json)
+    if any(report.failed for report in reports):
+        raise typer.Exit(Exit.FAILED)
+    if any(report.unfinished for report in reports):
+        raise typer.Exit(Exit.TIMEOUT)
+
+
+def _print(reports: tuple[OnceReport, ...], as_json: bool) -> None:
+    if as_json:
+        print_json([asdict(report) for report in reports])
+        return
+    if not reports:
+        say("No query runs.")
+    for report in reports:
+        say(f"{report.label}: {report.sentence}")
+        if report.plan is not None:
+            plan = report.plan
+            rows = [
+                ("predicted locality", percent(plan.predicted_locality)),
+                ("predicted imbalance", ratio(plan.predicted_imbalance)),
+                ("keys that move", f"{plan.moved_keys:,}"),
+                ("share of rows that move", percent(plan.moved_weight)),
+                ("entries", f"{plan.entries:,}"),
+            ]
+            print_table("Plan", ("", "value"), rows)
+
+
+def _log_to_stderr() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s"))
+    log = logging.getLogger("keyroute")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False

@@ -1,0 +1,128 @@
+"""`keyroute status`: applications, queries, their tables and how well they do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from keyroute.cli import options
+from keyroute.cli.exits import sentences
+from keyroute.cli.output import OUT, percent, print_json, ratio
+from keyroute.cli.signals import stop_on_signals
+from keyroute.controller.overview import Overview, QueryOverview, look
+from keyroute.gateway.client import Py4jGateways
+
+WATCH_S = 2.0
+
+
+def status(
+    zookeeper: options.ZooKeeperOption = options.CONNECT,
+    root: options.RootOption = options.ROOT,
+    auth_file: options.AuthFileOption = None,
+    token_file: options.TokenFileOption = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Refresh until interrupted.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Queries that do not run now as well.")
+    ] = False,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Shows running queries: table in force, routed operators, locality, imbalance, changes.
+
+    Without the gateway's token it shows what ZooKeeper knows, and says so.
+    """
+    gateways = Py4jGateways(token_file)
+    if watch and as_json:
+        raise typer.BadParameter("--watch is for people and --json for programs: choose one.")
+    with sentences(), options.open_store(zookeeper, root, auth_file) as store:
+        overview = look(store, gateways, all_queries=everything)
+        if as_json:
+            print_json(asdict(overview))
+            return
+        if not watch:
+            OUT.print(render(overview, root))
+            return
+        with stop_on_signals() as stop, Live(render(overview, root), console=OUT) as live:
+            while not stop.wait(WATCH_S):
+                live.update(render(look(store, gateways, all_queries=everything), root))
+
+
+def render(overview: Overview, root: str) -> RenderableType:
+    """The overview for people."""
+    if not overview.applications and not overview.queries:
+        return Text(
+            f"No application with KeyRoute runs under {root}: start one with the plugin and "
+            "spark.keyroute.zookeeper.connect."
+        )
+    blocks: list[RenderableType] = [_applications(overview)]
+    for query in overview.queries:
+        blocks += ["", _query(query), _operators(query)]
+    if not overview.queries:
+        blocks.append("No query runs (`--all` shows those that ran).")
+    return Group(*blocks)
+
+
+def _applications(overview: Overview) -> Table:
+    table = _table("Applications", ("application", "gateway", "KeyRoute", "Spark"))
+    for app in overview.applications:
+        where = f"{app.gateway_host}:{app.gateway_port}"
+        table.add_row(*map(escape, (app.app_id, where, app.keyroute_version, app.spark_version)))
+    return table
+
+
+def _query(query: QueryOverview) -> Table:
+    title = f"Query {query.name or '(unnamed)'}  {query.query_id}"
+    table = Table(title=escape(title), title_justify="left", title_style="bold", show_header=False)
+    for label, text in _facts(query):
+        table.add_row(label, escape(text))
+    return table
+
+
+def _facts(query: QueryOverview) -> list[tuple[str, str]]:
+    facts = [("runs in", query.app_id if query.running else "does not run now")]
+    if query.version:
+        facts.append(("table in force", f"{query.version}, since batch {query.since_batch}"))
+    else:
+        facts.append(("table in force", "none: Spark's own routing"))
+    if query.change is not None:
+        change = query.change
+        because = f": {change.reason}" if change.reason else ""
+        facts.append(("last change", f"version {change.version}, {change.phase}{because}"))
+    if query.problem:
+        facts.append(("driver", f"not asked, so only ZooKeeper's part is shown: {query.problem}"))
+    if query.batch is not None:
+        facts.append(("last batch", str(query.batch)))
+        facts.append((f"of the last {query.batches_seen} batches", ""))
+        facts.append(("  locality", percent(query.locality)))
+        loads = ", ".join(f"group {g}: {ratio(value)}" for g, value in query.imbalance.items())
+        facts.append(("  imbalance", loads or "-"))
+        facts.append(("  median", f"{query.median_batch_ms:,.0f} ms"))
+    if query.waiting:
+        facts.append(("waits to switch", query.waiting))
+    if query.bypass:
+        facts.append(("runs without KeyRoute", query.bypass))
+    return facts
+
+
+def _operators(query: QueryOverview) -> RenderableType:
+    if not query.operators:
+        return "No stateful operator is known yet."
+    table = _table("", ("operator", "name", "group", "routed"))
+    for operator in query.operators:
+        routed = "yes" if operator.routed else f"no: {operator.reason or 'no reason was given'}"
+        cells = (str(operator.operator), operator.name, str(operator.group), routed)
+        table.add_row(*map(escape, cells))
+    return table
+
+
+def _table(title: str, columns: tuple[str, ...]) -> Table:
+    table = Table(title=title or None, title_justify="left", title_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table

@@ -1,0 +1,158 @@
+"""What `keyroute status` shows: every query, from ZooKeeper and, where it answers, the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from keyroute.controller.snapshot import Snapshot, take_snapshot, with_driver
+from keyroute.core.statistics import imbalance
+from keyroute.gateway.port import Gateways
+from keyroute.v1.reconfiguration_pb2 import Phase
+from keyroute.v1.status_pb2 import BatchStatus, OperatorStatus, QueryStatus
+from keyroute.zookeeper.payloads import Application
+from keyroute.zookeeper.store import Store
+
+LAST_BATCHES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorOverview:
+    """One stateful operator, and why it stays on Spark's hash where it does."""
+
+    operator: int
+    name: str
+    group: int
+    routed: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeOverview:
+    """The last reconfiguration."""
+
+    phase: str
+    version: int
+    batch: int
+    reason: str
+    by: str
+    updated_ms: int
+    predicted_locality: float
+    predicted_imbalance: float
+    predicted_moves: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryOverview:
+    """One query. What only the driver knows is None or empty where `problem` says why.
+
+    `locality` is the share of rows of the last batches that stayed on their executor; `imbalance`
+    is max/mean of each group's partitions over them.
+    """
+
+    query_id: str
+    name: str
+    running: bool
+    app_id: str
+    run_id: str
+    version: int
+    since_batch: int
+    wanted: int | None
+    versions: tuple[int, ...]
+    change: ChangeOverview | None
+    operators: tuple[OperatorOverview, ...]
+    batch: int | None
+    batches_seen: int
+    locality: float | None
+    imbalance: dict[int, float]
+    median_batch_ms: float | None
+    waiting: str
+    bypass: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """All that runs or ran below one root."""
+
+    applications: tuple[Application, ...]
+    queries: tuple[QueryOverview, ...]
+
+
+def look(store: Store, gateways: Gateways, *, all_queries: bool = False) -> Overview:
+    """The overview; queries that do not run only where `all_queries`. Raises StoreError's kinds."""
+    snapshots = (take_snapshot(store, query_id) for query_id in store.query_ids())
+    shown = (s for s in snapshots if all_queries or s.state.live is not None)
+    return Overview(
+        store.applications(),
+        tuple(overview_of(with_driver(s, gateways, statistics=False)) for s in shown),
+    )
+
+
+def overview_of(snapshot: Snapshot) -> QueryOverview:
+    """The overview of one query. Pure."""
+    state, driver = snapshot.state, snapshot.driver
+    status = driver.status if driver is not None else None
+    batches = list(status.batches)[-LAST_BATCHES:] if status is not None else []
+    meta_operators = state.meta.operators if state.meta is not None else ()
+    return QueryOverview(
+        query_id=state.query_id,
+        name=state.meta.name if state.meta is not None else "",
+        running=state.live is not None,
+        app_id=state.live.app_id if state.live is not None else "",
+        run_id=state.live.run_id if state.live is not None else "",
+        version=state.in_force.version if state.in_force is not None else 0,
+        since_batch=state.in_force.batch if state.in_force is not None else 0,
+        wanted=state.wanted.version if state.wanted is not None else None,
+        versions=state.versions,
+        change=_change(snapshot),
+        operators=_operators(status.operators if status is not None else meta_operators),
+        batch=batches[-1].batch if batches else None,
+        batches_seen=len(batches),
+        locality=locality(batches),
+        imbalance=group_imbalance(batches, status),
+        median_batch_ms=float(np.median([b.duration_ms for b in batches])) if batches else None,
+        waiting=status.waiting if status is not None else "",
+        bypass=status.bypass if status is not None else "",
+        problem=driver.problem if driver is not None else "",
+    )
+
+
+def locality(batches: Sequence[BatchStatus]) -> float | None:
+    """Share of the edges' rows that stayed on their executor; None where there was no edge."""
+    rows = sum(batch.edge_rows for batch in batches)
+    return sum(batch.local_rows for batch in batches) / rows if rows else None
+
+
+def group_imbalance(batches: Sequence[BatchStatus], status: QueryStatus | None) -> dict[int, float]:
+    """max/mean of each group's partitions over all the batches' rows, by group."""
+    if status is None:
+        return {}
+    totals = {shape.group: np.zeros(shape.partitions, dtype=np.int64) for shape in status.groups}
+    for counted in (rows for batch in batches for rows in batch.partition_rows):
+        if counted.group in totals and len(counted.rows) == len(totals[counted.group]):
+            totals[counted.group] += np.array(counted.rows, dtype=np.int64)
+    return {group: imbalance(rows) for group, rows in totals.items() if rows.any()}
+
+
+def _operators(found: Iterable[OperatorStatus]) -> tuple[OperatorOverview, ...]:
+    return tuple(OperatorOverview(o.operator, o.name, o.group, o.routed, o.reason) for o in found)
+
+
+def _change(snapshot: Snapshot) -> ChangeOverview | None:
+    value = snapshot.state.reconfiguration.value
+    if value is None:
+        return None
+    return ChangeOverview(
+        phase=Phase.Name(value.phase),
+        version=value.version,
+        batch=value.batch,
+        reason=value.reason,
+        by=value.by,
+        updated_ms=value.updated_ms,
+        predicted_locality=value.predicted_locality,
+        predicted_imbalance=value.predicted_imbalance,
+        predicted_moves=value.predicted_moves,
+    )
