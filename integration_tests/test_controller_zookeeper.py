@@ -6,8 +6,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
+from harness.commands import at, started
 from harness.eventually import eventually
 from harness.fake_driver import FakeDriver, FakeGateways
 from harness.tables import QUERY, tables
@@ -200,20 +202,26 @@ def test_a_version_that_nobody_asked_for_stays_unused(
 
 
 def test_a_killed_controller_is_followed_by_the_one_that_waits(
-    store: Store, stores: Stores, driver: FakeDriver, controllers: Controllers
+    store: Store,
+    zookeeper: ZooKeeperServer,
+    driver: FakeDriver,
+    controllers: Controllers,
+    tmp_path: Path,
 ) -> None:
-    dead = stores()
-    client = dead.tables.session.client
-    turn = Leadership(client, dead.tree, "dead")
-    assert turn.acquire(threading.Event())
-    version = _dies_before_propagate(dead, driver)
-    with driver.running(), controllers.running("heir"):
-        eventually(10, "the heir waits", lambda: turn.contenders() == ("dead", "heir"))
-        assert _phase(store) == (version, PREPARE)
-        # As a kill does: no goodbye, the session times out.
-        client._connection._socket.close()
-        client._connection.stop()
-        _reaches(store, version, COMMIT)
+    observer = Leadership(store.tables.session.client, store.tree, "observer")
+    log = tmp_path / "controller.log"
+    with started(log, "controller", "--planner", "hash", *at(zookeeper, store.tree)) as first:
+        eventually(20, "the first works", lambda: "this controller's turn: " in log.read_text())
+        with driver.running(), controllers.running("heir"):
+            eventually(10, "the heir waits", lambda: observer.contenders()[1:] == ("heir",))
+            first.kill()
+            first.wait()
+            version = _publish(store)
+            _reaches(store, version, COMMIT)
+    assert observer.contenders() == ()
+    value = store.query(QUERY).reconfiguration.value
+    assert value is not None
+    assert value.version == version
 
 
 def test_while_waiting_for_its_turn_a_controller_can_be_stopped(

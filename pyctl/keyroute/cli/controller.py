@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from keyroute import planners
 from keyroute.cli import options
 from keyroute.cli.exits import Exit, Refused, Usage, sentences
 from keyroute.cli.output import percent, print_json, print_table, progress, ratio, say
@@ -38,7 +37,9 @@ def controller(
     interval_s: Annotated[
         float, typer.Option("--interval", min=0.1, metavar="SECONDS", help="Between plans.")
     ] = 30.0,
-    planner: Annotated[str, typer.Option(help="Name of the planner.")] = planners.DEFAULT,
+    planner: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Planner; metis where none is named.")
+    ] = None,
     min_rows: Annotated[
         int, typer.Option(min=1, help="Counted rows that a plan needs.")
     ] = _DECISION.min_rows,
@@ -97,9 +98,12 @@ def controller(
                 Daemon(attendant, lambda: _turn(store, settings.by), stop).run()
 
 
-def _planner(name: str) -> Planner:
+def _planner(name: str | None) -> Planner:
+    # Planners bring SciPy and METIS, which the other commands need not wait for.
+    from keyroute import planners
+
     try:
-        return planners.load(name)
+        return planners.load(name or planners.DEFAULT)
     except planners.UnknownPlanner as error:
         raise Usage(f"--planner: {error}.") from error
 

@@ -32,7 +32,8 @@ def print_json(value: object) -> None:
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A table for people; numbers stand right."""
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    OUT.print(escape(title), style="bold", soft_wrap=True)
+    table = Table(header_style="bold")
     for index, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], (int, float)) for row in rows)
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")

@@ -1,0 +1,40 @@
+"""The real `keyroute` command, in processes of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from keyroute.zookeeper.paths import Tree
+from keyroute.zookeeper.server import ZooKeeperServer
+
+
+def keyroute(*arguments: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
+    """Runs a command to its end."""
+    return subprocess.run(
+        _command(*arguments), capture_output=True, text=True, timeout=timeout_s, check=False
+    )
+
+
+@contextmanager
+def started(log: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A command that goes on; killed at the end where it still runs."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(_command(*arguments), stdout=output, stderr=subprocess.STDOUT)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def at(zookeeper: ZooKeeperServer, tree: Tree) -> tuple[str, ...]:
+    """The options that name ZooKeeper and the root."""
+    return ("--zookeeper", zookeeper.connect_string, "--root", tree.root)
+
+
+def _command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "keyroute.cli.main", *arguments]

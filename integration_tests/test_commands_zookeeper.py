@@ -1,0 +1,152 @@
+"""The `keyroute` command on a real ZooKeeper, with a driver that keeps its side."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+from harness.commands import at, keyroute, started
+from harness.eventually import eventually
+from harness.fake_driver import FakeDriver
+from harness.tables import QUERY, tables
+from harness.zookeeper import Stores
+
+from keyroute.core.hashes import spark_hash
+from keyroute.zookeeper.paths import Tree
+from keyroute.zookeeper.server import ZooKeeperServer, is_ok
+from keyroute.zookeeper.store import Store
+
+Run = Callable[..., CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(zookeeper: ZooKeeperServer, tree: Tree) -> Run:
+    """A command on the test's root."""
+    return lambda *arguments: keyroute(*arguments, *at(zookeeper, tree))
+
+
+@pytest.fixture
+def driver(stores: Stores) -> FakeDriver:
+    driver = FakeDriver(stores())
+    driver.poll()
+    return driver
+
+
+def _file(folder: Path, groups: object) -> str:
+    file = folder / "table.json"
+    file.write_text(json.dumps({"groups": groups}))
+    return str(file)
+
+
+def test_a_table_is_applied_shown_compared_and_reset(
+    run: Run, driver: FakeDriver, store: Store, tmp_path: Path
+) -> None:
+    file = _file(tmp_path, {"0": {"keys": {"N1": 2, "N2": 1}}, "1": {"fingerprints": {"-7": 0}}})
+    with driver.running():
+        applied = run("tables", "apply", QUERY, file, "--json")
+        assert applied.returncode == 0, applied.stderr
+        said = json.loads(applied.stdout)
+        assert (said["version"], said["phase"], said["committed"]) == (1, "COMMIT", True)
+        reset = run("tables", "reset", "flights")
+        assert reset.returncode == 0, reset.stderr
+        assert "Version 2 is in force since batch 2" in reset.stdout
+    assert store.tables.read(QUERY, 2).groups == ()
+
+    shown = json.loads(run("tables", "show", QUERY[:8], "1", "--json").stdout)
+    fingerprints = {str(spark_hash([key], ["string"])[1]): p for key, p in (("N1", 2), ("N2", 1))}
+    assert shown["groups"][0]["fingerprints"] == fingerprints
+    assert shown["groups"][0]["entriesOfPartition"] == [0, 1, 1]
+    assert "2 entries" in run("tables", "show", QUERY, "1").stdout
+    assert "where Spark would send it" in run("tables", "show", QUERY, "2").stdout
+
+    listed = json.loads(run("tables", "list", QUERY, "--json").stdout)
+    assert [(row["version"], row["state"]) for row in listed] == [(1, ""), (2, "in force")]
+    compared = json.loads(run("tables", "diff", QUERY, "1", "2", "--json").stdout)
+    assert [(row["group"], row["removed"], row["added"]) for row in compared] == [
+        (0, 2, 0),
+        (1, 1, 0),
+    ]
+
+
+def test_what_cannot_be_applied_has_a_code_and_a_sentence(
+    run: Run, driver: FakeDriver, tmp_path: Path
+) -> None:
+    wrong = run("tables", "apply", QUERY, _file(tmp_path, {"9": {}}))
+    assert wrong.returncode == 2
+    assert "no group 9; its groups: 0, 1" in wrong.stderr
+    assert run("tables", "list", "nobody").returncode == 2
+    missing = run("tables", "show", QUERY, "5")
+    assert missing.returncode == 1
+    assert "no table version 5" in missing.stderr
+
+    driver.refusal = "wrong shape"
+    with driver.running():
+        refused = run("tables", "reset", QUERY)
+    assert refused.returncode == 1
+    assert "wrong shape" in refused.stderr
+    late = run("tables", "reset", QUERY, "--timeout", "0.3")
+    assert late.returncode == 4
+    assert "goes on by itself" in late.stdout
+    busy = run("tables", "reset", QUERY)
+    assert busy.returncode == 1
+    assert "is under way" in busy.stderr
+
+
+def test_status_works_without_a_gateway(
+    run: Run, driver: FakeDriver, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KEYROUTE_GATEWAY_TOKEN", raising=False)
+    store.tables.write(tables(1), by="test", now_ms=0)
+    said = json.loads(run("status", "--json").stdout)
+    assert [application["app_id"] for application in said["applications"]] == ["app-1"]
+    (query,) = said["queries"]
+    assert (query["query_id"], query["name"], query["running"]) == (QUERY, "flights", True)
+    assert query["versions"] == [1]
+    assert "no token" in query["problem"]
+    assert driver.version == query["version"] == 0
+    people = run("status")
+    assert people.returncode == 0
+    assert "Spark's own routing" in people.stdout
+
+
+def test_once_and_dry_run_say_why_nothing_is_done(run: Run, driver: FakeDriver) -> None:
+    for options in (["--once"], ["--dry-run"]):
+        result = run("controller", *options, "--planner", "hash", "--json")
+        assert result.returncode == 0, result.stderr
+        (report,) = json.loads(result.stdout)
+        assert (report["label"], report["version"], report["plan"]) == ("flights", 0, None)
+        assert "no statistics" in report["sentence"]
+    assert driver.version == 0
+
+
+def test_the_daemon_logs_a_sentence_and_stops_on_sigterm(
+    zookeeper: ZooKeeperServer, tree: Tree, driver: FakeDriver, tmp_path: Path
+) -> None:
+    log = tmp_path / "controller.log"
+    with started(log, "controller", "--planner", "hash", *at(zookeeper, tree)) as process:
+        eventually(20, "a sentence", lambda: "flights: stays: no statistics" in log.read_text())
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    assert "stopped" in log.read_text()
+    assert driver.version == 0
+
+
+def test_no_zookeeper_is_a_code_of_its_own() -> None:
+    result = keyroute("controller", "--planner", "hash", "--zookeeper", "127.0.0.1:1")
+    assert result.returncode == 3
+    assert "No ZooKeeper answers at 127.0.0.1:1" in result.stderr
+
+
+def test_the_server_command_prints_its_address_and_stops(tmp_path: Path) -> None:
+    log = tmp_path / "out"
+    with started(log, "zookeeper", "--port", "0", "--data-dir", str(tmp_path / "zk")) as process:
+        eventually(30, "an address", lambda: "127.0.0.1:" in log.read_text())
+        port = int(log.read_text().rsplit(":", 1)[1])
+        assert is_ok(port)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    assert not is_ok(port)
