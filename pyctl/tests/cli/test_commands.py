@@ -32,7 +32,15 @@ def test_the_version_is_printed(runner: CliRunner) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [["controller"], ["status"], ["zookeeper"], ["jar"], ["tables", "apply"], ["tables", "list"]],
+    [
+        ["controller"],
+        ["status"],
+        ["zookeeper"],
+        ["demo"],
+        ["jar"],
+        ["tables", "apply"],
+        ["tables", "list"],
+    ],
 )
 def test_help_tells_the_exit_codes(runner: CliRunner, command: list[str]) -> None:
     result = runner.invoke(app, [*command, "--help"], env={"COLUMNS": "200"})
