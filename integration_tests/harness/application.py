@@ -1,0 +1,48 @@
+"""One Spark application with three executors and KeyRoute, and a ZooKeeper beside it, for a whole
+session of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness.cluster import builder
+from pyspark.sql import SparkSession
+
+from keyroute.zookeeper.connection import close, connect
+from keyroute.zookeeper.paths import Tree
+from keyroute.zookeeper.server import ZooKeeperServer
+from keyroute.zookeeper.session import Session
+from keyroute.zookeeper.store import Store
+
+ROOT = "/keyroute"
+
+
+@pytest.fixture(scope="session")
+def spark_zookeeper() -> Iterator[ZooKeeperServer]:
+    """The application's ZooKeeper; a test that stops it must start it again."""
+    with ZooKeeperServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def gateway_token(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The application's token file; the driver makes it."""
+    return tmp_path_factory.mktemp("gateway") / "token"
+
+
+@pytest.fixture(scope="session")
+def spark(spark_zookeeper: ZooKeeperServer, gateway_token: Path) -> Iterator[SparkSession]:
+    """The application."""
+    session = builder(spark_zookeeper.connect_string, ROOT, gateway_token).getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def spark_store(spark_zookeeper: ZooKeeperServer) -> Iterator[Store]:
+    """The application's nodes."""
+    client = connect(spark_zookeeper.connect_string)
+    yield Store(Session(client), Tree(ROOT))
+    close(client)
