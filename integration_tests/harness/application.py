@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness.cluster import builder
 from pyspark.sql import SparkSession
 
+from harness.cluster import builder
 from keyroute.zookeeper.connection import close, connect
 from keyroute.zookeeper.paths import Tree
 from keyroute.zookeeper.server import ZooKeeperServer

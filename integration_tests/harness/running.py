@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
 from harness.eventually import eventually
 from harness.feed import Feed, rows
 from harness.operators import Operator, differences
 from harness.random_tables import random_tables
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming import StreamingQuery
-
 from keyroute.controller.carry import Carrier, Outcome
 from keyroute.controller.publish import publish
 from keyroute.controller.reconfigure import Context
