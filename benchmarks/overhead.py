@@ -1,8 +1,8 @@
 """CPU time that KeyRoute costs a query with the empty table, beside plain Spark.
 
-Each arm is an application of its own; arms take turns for several rounds. The figure is the CPU time
-of all tasks (Spark's task metrics, from the event log), of the batches after the first two. The
-second plain arm shows the noise.
+Each arm is an application of its own; arms take turns for several rounds. The figure is the CPU
+time of all tasks (Spark's task metrics, from the event log) of the batches after the first two.
+The second plain arm shows the noise.
 """
 
 from __future__ import annotations
@@ -82,9 +82,11 @@ def cpu_seconds(log: Path) -> float:
         if event["Event"] == "SparkListenerJobStart":
             batch = int(event["Properties"].get("streaming.sql.batchId", -1))
             stages.update(dict.fromkeys(event["Stage IDs"], batch))
-        elif event["Event"] == "SparkListenerTaskEnd":
-            if stages.get(event["Stage ID"], -1) >= _WARM_BATCHES:
-                total += event["Task Metrics"]["Executor CPU Time"]
+        elif (
+            event["Event"] == "SparkListenerTaskEnd"
+            and stages.get(event["Stage ID"], -1) >= _WARM_BATCHES
+        ):
+            total += event["Task Metrics"]["Executor CPU Time"]
     return total / 1e9
 
 
