@@ -92,8 +92,14 @@ object ReconfigurationMachine {
     val write = WriteInForce(state.inForce)
     if (wanted == state.inForce.tables) (state, Seq(write))
     else
-      (state, Seq(write, Ignored(s"version ${wanted.version} is wanted, but version " +
-        s"${state.inForce.version} is in force and newer, or other under the same number")))
+      (
+        state,
+        Seq(
+          write,
+          Ignored(s"version ${wanted.version} is wanted, but version " +
+            s"${state.inForce.version} is in force and newer, or other under the same number")
+        )
+      )
   }
 
   private def remember(state: Migrating, wanted: Target): Step =
@@ -142,7 +148,8 @@ object ReconfigurationMachine {
     val committed = Committed(InForce(state.target, state.batch))
     val actions =
       WriteInForce(committed.inForce) +: ownPhase(committed) :+ RestartStatistics(
-        state.target.version)
+        state.target.version
+      )
     state.next match {
       case Some(wanted) =>
         val (after, more) = step(committed, WantedSeen(wanted))

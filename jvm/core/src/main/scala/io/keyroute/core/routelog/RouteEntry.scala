@@ -19,7 +19,8 @@ final case class RouteEntry(
     tableHash: String,
     groups: Seq[GroupShape],
     bypassed: Seq[BypassedOperator],
-    switch: Option[Switch]) {
+    switch: Option[Switch]
+) {
 
   /** Whether the batch routes by a table. */
   def hasTable: Boolean = tableVersion > 0
@@ -54,7 +55,8 @@ final case class MovedRows(
     target: Int,
     rows: Long,
     checksum: Long,
-    file: String)
+    file: String
+)
 
 /** A route entry that cannot be used; the message says why and what to do. */
 final class InvalidRouteEntry(message: String) extends IllegalArgumentException(message)

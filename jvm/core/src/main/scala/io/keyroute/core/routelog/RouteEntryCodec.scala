@@ -49,7 +49,8 @@ object RouteEntryCodec {
     else if (format != Format)
       throw new InvalidRouteEntry(
         s"the route entry has format ${Integer.toUnsignedString(format)}, this version of KeyRoute " +
-          s"reads $Format: it was written by a newer KeyRoute; use that version or newer")
+          s"reads $Format: it was written by a newer KeyRoute; use that version or newer"
+      )
 
   private def withChecksum(proto: RouteEntryProto): RouteEntryProto = {
     val crc = new CRC32C
@@ -60,7 +61,8 @@ object RouteEntryCodec {
   private def damaged(what: String): Nothing =
     throw new InvalidRouteEntry(
       s"the route entry is damaged ($what): restore the checkpoint's folder keyroute/routes from a " +
-        "copy, or start from an older batch")
+        "copy, or start from an older batch"
+    )
 
   private def toProto(entry: RouteEntry): RouteEntryProto = {
     val builder = RouteEntryProto
@@ -124,8 +126,15 @@ object RouteEntryCodec {
       proto.getFromVersion,
       proto.getFromHash,
       proto.getMovedList.asScala.map { m =>
-        MovedRows(m.getOperator, m.getStore, m.getSource, m.getTarget, m.getRows, m.getChecksum,
-          m.getFile)
+        MovedRows(
+          m.getOperator,
+          m.getStore,
+          m.getSource,
+          m.getTarget,
+          m.getRows,
+          m.getChecksum,
+          m.getFile
+        )
       }.toVector
     )
 }

@@ -7,7 +7,8 @@ private[sketch] final class Buckets private (
     private val counts: Array[Long],
     private val firsts: Array[Int],
     private val nexts: Array[Int],
-    private val previous: Array[Int]) {
+    private val previous: Array[Int]
+) {
   import StreamSummary.None
 
   var lowest: Int = None
@@ -53,7 +54,8 @@ private[sketch] final class Buckets private (
       Arrays.copyOf(counts, length),
       Arrays.copyOf(firsts, length),
       Arrays.copyOf(nexts, length),
-      Arrays.copyOf(previous, length))
+      Arrays.copyOf(previous, length)
+    )
     copy.lowest = lowest
     copy.highest = highest
     copy.used = used

@@ -27,7 +27,8 @@ private[sketch] final class CounterIndex(capacity: Int) {
 
   /** Adds a counter that is not in the index. */
   def insert(counter: Int, hash: Int): Unit = {
-    if (counter >= hashes.length) hashes = Arrays.copyOf(hashes, Growth.next(hashes.length, capacity))
+    if (counter >= hashes.length)
+      hashes = Arrays.copyOf(hashes, Growth.next(hashes.length, capacity))
     hashes(counter) = hash
     size += 1
     if (size * 3L > places.length * 2L) grow()

@@ -35,7 +35,8 @@ private[sketch] object IndexSort {
       start: Int,
       middle: Int,
       end: Int,
-      order: Order): Unit = {
+      order: Order
+  ): Unit = {
     var (left, right, next) = (start, middle, start)
     while (next < end) {
       val takeRight =

@@ -77,8 +77,13 @@ object LongSpaceSaving {
     * @throws InvalidSketch if the message contradicts itself */
   def fromProto(proto: KeySketch): LongSpaceSaving = {
     val size = proto.getFingerprintsCount
-    SketchMessage.check(size, proto.getCapacity, proto.getRows, proto.getCountsList,
-      proto.getErrorsList)
+    SketchMessage.check(
+      size,
+      proto.getCapacity,
+      proto.getRows,
+      proto.getCountsList,
+      proto.getErrorsList
+    )
     val sketch = new LongSpaceSaving(math.max(proto.getCapacity, 1))
     for (i <- size - 1 to 0 by -1) {
       val key = proto.getFingerprints(i)

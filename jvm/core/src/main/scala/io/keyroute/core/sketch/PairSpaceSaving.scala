@@ -91,10 +91,17 @@ object PairSpaceSaving {
     * @throws InvalidSketch if the message contradicts itself */
   def fromProto(proto: PairSketch): PairSpaceSaving = {
     val size = proto.getUpstreamCount
-    SketchMessage.check(size, proto.getCapacity, proto.getRows, proto.getCountsList,
-      proto.getErrorsList)
+    SketchMessage.check(
+      size,
+      proto.getCapacity,
+      proto.getRows,
+      proto.getCountsList,
+      proto.getErrorsList
+    )
     if (proto.getDownstreamCount != size)
-      throw new InvalidSketch(s"$size upstream keys but ${proto.getDownstreamCount} downstream ones")
+      throw new InvalidSketch(
+        s"$size upstream keys but ${proto.getDownstreamCount} downstream ones"
+      )
     val sketch = new PairSpaceSaving(math.max(proto.getCapacity, 1))
     for (i <- size - 1 to 0 by -1) {
       val (left, right) = (proto.getUpstream(i), proto.getDownstream(i))

@@ -17,11 +17,16 @@ private[sketch] object SketchMessage {
       capacity: Int,
       rows: Long,
       counts: JList[JLong],
-      errors: JList[JLong]): Unit = {
-    refuseIf(counts.size != size || errors.size != size,
-      s"$size keys, ${counts.size} counts and ${errors.size} errors do not match")
-    refuseIf(capacity < 0 || capacity > SpaceSaving.MaxCapacity || size > capacity,
-      s"$size keys in ${Integer.toUnsignedString(capacity)} counters")
+      errors: JList[JLong]
+  ): Unit = {
+    refuseIf(
+      counts.size != size || errors.size != size,
+      s"$size keys, ${counts.size} counts and ${errors.size} errors do not match"
+    )
+    refuseIf(
+      capacity < 0 || capacity > SpaceSaving.MaxCapacity || size > capacity,
+      s"$size keys in ${Integer.toUnsignedString(capacity)} counters"
+    )
     var left = rows
     var i = 0
     while (i < size) {

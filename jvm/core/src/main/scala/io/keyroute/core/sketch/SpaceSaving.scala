@@ -15,7 +15,8 @@ import java.util.Arrays
 abstract class SpaceSaving[S <: SpaceSaving[S]] private[sketch] (initialCapacity: Int) {
   if (initialCapacity < 1 || initialCapacity > SpaceSaving.MaxCapacity)
     throw new InvalidSketch(
-      s"a sketch of $initialCapacity counters; 1 to ${SpaceSaving.MaxCapacity} are allowed")
+      s"a sketch of $initialCapacity counters; 1 to ${SpaceSaving.MaxCapacity} are allowed"
+    )
 
   private var counters = initialCapacity
   private var offered = 0L
@@ -60,10 +61,13 @@ abstract class SpaceSaving[S <: SpaceSaving[S]] private[sketch] (initialCapacity
 
   /** Counters, heaviest first; keys ascending where counts are equal. */
   private[sketch] def heaviestFirst: Array[Int] =
-    IndexSort.sort(size, (left, right) => {
-      val (l, r) = (summary.count(left), summary.count(right))
-      l < r || (l == r && keyBefore(right, left))
-    })
+    IndexSort.sort(
+      size,
+      (left, right) => {
+        val (l, r) = (summary.count(left), summary.count(right))
+        l < r || (l == r && keyBefore(right, left))
+      }
+    )
 
   /** Whether the key of one counter is before that of another, in any total order. */
   private[sketch] def keyBefore(left: Int, right: Int): Boolean
@@ -122,7 +126,8 @@ abstract class SpaceSaving[S <: SpaceSaving[S]] private[sketch] (initialCapacity
     val own = size
     val strangers = (0 until other.size).filter(counterLike(other, _) < 0).toArray
     val union = own + strangers.length
-    val (counts, errs, hashes) = (new Array[Long](union), new Array[Long](union), new Array[Int](union))
+    val (counts, errs, hashes) =
+      (new Array[Long](union), new Array[Long](union), new Array[Int](union))
     for (counter <- 0 until own) {
       val twin = other.counterLike(self, counter)
       val known = twin >= 0

@@ -23,7 +23,8 @@ final case class GroupShape(
     routingOrdinals: Seq[Int],
     keyNames: Seq[String],
     keyTypes: Seq[String],
-    stableSlots: Boolean) {
+    stableSlots: Boolean
+) {
 
   GroupShape.problem(this).foreach(p => throw new InvalidTable(s"group $group: $p"))
 
@@ -67,7 +68,8 @@ object GroupShape {
   def defaultSlots(partitions: Int): Int = {
     if (partitions < 1 || partitions > MaxSlots / 8)
       throw new InvalidTable(
-        s"$partitions partitions: KeyRoute routes to at least 1 and at most ${MaxSlots / 8}")
+        s"$partitions partitions: KeyRoute routes to at least 1 and at most ${MaxSlots / 8}"
+      )
     val least = math.max(1024, 8 * partitions)
     (least + partitions - 1) / partitions * partitions
   }
@@ -78,7 +80,8 @@ object GroupShape {
     if (proto.getHash != HashId.HASH_ID_MURMUR3_XXH64)
       throw new InvalidTable(
         s"group ${proto.getGroup} hashes by function ${proto.getHashValue}, which this version of " +
-          "KeyRoute does not know; only 1 (Murmur3 and XXH64) is")
+          "KeyRoute does not know; only 1 (Murmur3 and XXH64) is"
+      )
     GroupShape(
       proto.getGroup,
       proto.getOperatorsList.asScala.map(_.longValue).toVector,

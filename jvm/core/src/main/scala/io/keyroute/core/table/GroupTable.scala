@@ -16,8 +16,8 @@ import java.util.Arrays
 final class GroupTable private (
     val shape: GroupShape,
     val explicit: KeyTable,
-    private val owners: Array[Int])
-    extends Serializable {
+    private val owners: Array[Int]
+) extends Serializable {
 
   private val slots = shape.slots
   private val partitions = shape.partitions
@@ -86,7 +86,8 @@ object GroupTable {
       shape: GroupShape,
       fingerprints: Array[Long],
       targets: Array[Int],
-      slotOwners: Array[Int] = Array.empty[Int]): GroupTable = {
+      slotOwners: Array[Int] = Array.empty[Int]
+  ): GroupTable = {
     def refuse(problem: String) = throw new InvalidTable(s"group ${shape.group}: $problem")
     if (fingerprints.nonEmpty && shape.routingOrdinals.isEmpty)
       refuse("it has no routing columns, so it cannot have entries for keys")

@@ -10,8 +10,8 @@ import java.util.Arrays
 final class KeyTable private (
     private val fingerprints: Array[Long],
     private val targets: Array[Int],
-    val size: Int)
-    extends Serializable {
+    val size: Int
+) extends Serializable {
 
   /** The target of the fingerprint, or -1 where it has no entry. */
   def lookup(fingerprint: Long): Int = {

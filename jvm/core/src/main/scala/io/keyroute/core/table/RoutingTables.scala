@@ -9,8 +9,8 @@ final class RoutingTables private (
     val version: Long,
     val queryId: String,
     val groups: IndexedSeq[GroupTable],
-    val parts: IndexedSeq[Int])
-    extends Serializable {
+    val parts: IndexedSeq[Int]
+) extends Serializable {
 
   /** Lower-case hex SHA-256 of the serialised tables. Computed once, where it is first asked for. */
   lazy val hash: String = ContentHash.sha256(TableCodec.encode(this))
@@ -25,7 +25,8 @@ final class RoutingTables private (
   def table(group: Long): Option[GroupTable] = groups.find(_.shape.group == group)
 
   /** The table of a group of the query: the empty one where this version holds none. */
-  def tableFor(shape: GroupShape): GroupTable = table(shape.group).getOrElse(GroupTable.empty(shape))
+  def tableFor(shape: GroupShape): GroupTable =
+    table(shape.group).getOrElse(GroupTable.empty(shape))
 
   /** The part of a partition. */
   def partOf(partition: Int): Int = if (parts.isEmpty) partition else parts(partition)
@@ -71,7 +72,8 @@ object RoutingTables {
       version: Long,
       queryId: String,
       groups: Seq[GroupTable],
-      parts: Seq[Int]): RoutingTables = {
+      parts: Seq[Int]
+  ): RoutingTables = {
     val sorted = groups.sortBy(_.shape.group).toVector
     if (version < 0) throw new InvalidTable(s"the version $version is negative")
     sorted.lazyZip(sorted.drop(1)).find { case (a, b) => a.shape.group == b.shape.group }.foreach {
@@ -89,7 +91,8 @@ object RoutingTables {
       parts.find(p => p < 0 || p >= parts.size).foreach { p =>
         throw new InvalidTable(
           s"part ${Integer.toUnsignedString(p)} does not exist: ${parts.size} partitions have at " +
-            s"most ${parts.size} parts")
+            s"most ${parts.size} parts"
+        )
       }
     }
 }

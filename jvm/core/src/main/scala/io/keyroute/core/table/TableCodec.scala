@@ -42,7 +42,8 @@ object TableCodec {
     if (!java.util.Arrays.equals(bytes, encode(tables)))
       throw new InvalidTable(
         "the table is not in its canonical form, or has fields that this version of KeyRoute does " +
-          "not know; write it with this version of the controller")
+          "not know; write it with this version of the controller"
+      )
     tables
   }
 
@@ -52,7 +53,8 @@ object TableCodec {
       if (found != wanted)
         throw new InvalidTable(
           s"the table's bytes have the SHA-256 $found but $wanted was promised: they are damaged or " +
-            "incomplete; publish a new version")
+            "incomplete; publish a new version"
+        )
     }
 
   private def checkFormat(format: Int): Unit = format match {
@@ -61,7 +63,8 @@ object TableCodec {
     case newer =>
       throw new InvalidTable(
         s"the table has format ${Integer.toUnsignedString(newer)}, this version of KeyRoute reads " +
-          s"$Format: use the same version for controller and query")
+          s"$Format: use the same version for controller and query"
+      )
   }
 
   private def fromProto(proto: RoutingTablesProto): RoutingTables = {
@@ -71,7 +74,8 @@ object TableCodec {
       proto.getVersion,
       proto.getQueryId,
       proto.getGroupsList.asScala.map(groupFromProto).toVector,
-      proto.getPartsList.asScala.map(_.intValue).toVector)
+      proto.getPartsList.asScala.map(_.intValue).toVector
+    )
   }
 
   private def groupToProto(table: GroupTable): GroupTableProto = {

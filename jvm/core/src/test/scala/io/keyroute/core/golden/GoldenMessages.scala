@@ -19,8 +19,15 @@ object GoldenMessages {
     GroupShape(0, Seq(0), 3, 12, Seq(0), Seq("tailnum"), Seq("STRING"), stableSlots = true)
 
   val windows: GroupShape = GroupShape(
-    2, Seq(2, 3), 3, 12, Seq(1), Seq("window", "Strecke→"),
-    Seq("STRUCT<start: TIMESTAMP, end: TIMESTAMP>", "STRING"), stableSlots = false)
+    2,
+    Seq(2, 3),
+    3,
+    12,
+    Seq(1),
+    Seq("window", "Strecke→"),
+    Seq("STRUCT<start: TIMESTAMP, end: TIMESTAMP>", "STRING"),
+    stableSlots = false
+  )
 
   val tables: RoutingTables = RoutingTables(
     7,
@@ -30,9 +37,12 @@ object GoldenMessages {
         airplanes,
         Array(Long.MinValue, -1L, 0L, 1L, Long.MaxValue),
         Array(0, 1, 2, 0, 1),
-        Array(0, 1, 2, 0, 1, 2, 2, 1, 0, 0, 1, 2)),
-      GroupTable.build(windows, Array(-42L, 42L), Array(2, 2))),
-    Seq(1, 0, 2))
+        Array(0, 1, 2, 0, 1, 2, 2, 1, 0, 0, 1, 2)
+      ),
+      GroupTable.build(windows, Array(-42L, 42L), Array(2, 2))
+    ),
+    Seq(1, 0, 2)
+  )
 
   val entry: RouteEntry = RouteEntry(
     query,
@@ -48,7 +58,11 @@ object GoldenMessages {
         "cd" * 32,
         Seq(
           MovedRows(0, "default", 0, 2, 100, -1L, "0-default-0"),
-          MovedRows(3, "default", 2, 1, large, Long.MinValue, "3-default-2")))))
+          MovedRows(3, "default", 2, 1, large, Long.MinValue, "3-default-2")
+        )
+      )
+    )
+  )
 
   private val keys: KeySketch = KeySketch
     .newBuilder()
@@ -120,7 +134,8 @@ object GoldenMessages {
     .setName("flights")
     .addPeriods(period)
     .addPlacement(
-      PartitionPlacement.newBuilder().setGroup(2).setPartition(1).setExecutor("0").setHost("::1"))
+      PartitionPlacement.newBuilder().setGroup(2).setPartition(1).setExecutor("0").setHost("::1")
+    )
     .setTableVersion(7)
     .setBatch(18)
     .build()
@@ -147,14 +162,17 @@ object GoldenMessages {
     builder.addOperators(OperatorStatus.newBuilder().setName("dedupe").setRouted(true))
     builder.addOperators(
       OperatorStatus.newBuilder().setOperator(5).setName("globalLimit").setGroup(5)
-        .setReason("a streaming limit is not routed"))
+        .setReason("a streaming limit is not routed")
+    )
     builder.addBatches(
       BatchStatus.newBuilder().setBatch(17).setTableVersion(7).setInputRows(12).setDurationMs(900)
         .setEdgeRows(12).setLocalRows(9).setLocalBytes(1000).setRemoteBytes(large)
-        .addImbalance(1.25).addImbalance(1.0))
+        .addImbalance(1.25).addImbalance(1.0)
+    )
     builder.addSwitches(
       SwitchStatus.newBuilder().setBatch(17).setFromVersion(6).setToVersion(7).setRowsMoved(100)
-        .setRowsSeen(1000).setHandoffMs(150).setApplyMs(12).setPulled(true))
+        .setRowsSeen(1000).setHandoffMs(150).setApplyMs(12).setPulled(true)
+    )
     builder.setWaiting("the stores are not loaded yet").setBypass("real-time mode").build()
   }
 

@@ -9,7 +9,8 @@ class PhaseOrderSuite extends AnyFunSuite {
   private def replaces(there: Phase, thereVersion: Long, write: Phase, batch: Long = 0): Boolean =
     PhaseOrder.replaces(
       Some(Reconfiguration.newBuilder().setPhase(there).setVersion(thereVersion).build()),
-      WritePhase(write, Target(5, "h5"), batch, ""))
+      WritePhase(write, Target(5, "h5"), batch, "")
+    )
 
   test("a missing node and an older version are written over") {
     assert(PhaseOrder.replaces(None, WritePhase(Phase.PREPARE, Target(5, "h5"), 0, "")))
@@ -21,8 +22,14 @@ class PhaseOrderSuite extends AnyFunSuite {
   }
 
   test("a version only goes forward") {
-    val order = Seq(Phase.PUBLISH, Phase.PREPARE, Phase.PROPAGATE, Phase.ABORT, Phase.MIGRATE,
-      Phase.COMMIT)
+    val order = Seq(
+      Phase.PUBLISH,
+      Phase.PREPARE,
+      Phase.PROPAGATE,
+      Phase.ABORT,
+      Phase.MIGRATE,
+      Phase.COMMIT
+    )
     for ((there, i) <- order.zipWithIndex; (write, j) <- order.zipWithIndex)
       assert(replaces(there, 5, write) === (i < j), s"$write over $there")
   }

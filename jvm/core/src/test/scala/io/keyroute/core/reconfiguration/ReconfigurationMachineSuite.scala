@@ -25,7 +25,9 @@ class ReconfigurationMachineSuite extends AnyFunSuite with ScalaCheckPropertyChe
     genTarget.map(WantedSeen(_)),
     genTarget.map(TableStored(_)),
     genTarget.map(TableRefused(_, "wrong shape")),
-    Gen.zip(Gen.oneOf(Phase.values.toSeq), genTarget).map { case (p, t) => PhaseSeen(p, t, "late") },
+    Gen.zip(Gen.oneOf(Phase.values.toSeq), genTarget).map { case (p, t) =>
+      PhaseSeen(p, t, "late")
+    },
     Gen.zip(genTarget, genBatch).map { case (t, n) => SwitchPlanned(t, n) },
     genBatch.map(BatchCommitted(_)),
     Gen.const(Reconnected),

@@ -20,7 +20,9 @@ class RouteEntryCodecSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     groups = Seq(Shapes.shape(0), Shapes.shape(2, stable = false)),
     bypassed = Seq(BypassedOperator(5, "streaming limit: KeyRoute does not route it yet")),
     switch = Some(
-      Switch(3, "ef56", Seq(MovedRows(0, "default", 0, 2, 1000, -12345678901L, "0-default-0")))))
+      Switch(3, "ef56", Seq(MovedRows(0, "default", 0, 2, 1000, -12345678901L, "0-default-0")))
+    )
+  )
 
   private val genMoved: Gen[MovedRows] = for {
     operator <- Gen.chooseNum(0L, 3L)
@@ -35,9 +37,13 @@ class RouteEntryCodecSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     batch <- Gen.chooseNum(0L, Long.MaxValue)
     version <- Gen.chooseNum(0L, 100L)
     moved <- Gen.option(Gen.listOf(genMoved))
-  } yield entry.copy(batch = batch, tableVersion = version, switch = moved.map { rows =>
-    Switch(1, "", rows.sortBy(m => (m.operator, m.store, m.source, m.target)))
-  })
+  } yield entry.copy(
+    batch = batch,
+    tableVersion = version,
+    switch = moved.map { rows =>
+      Switch(1, "", rows.sortBy(m => (m.operator, m.store, m.source, m.target)))
+    }
+  )
 
   private def refused(bytes: Array[Byte]): String =
     intercept[InvalidRouteEntry](RouteEntryCodec.decode(bytes)).getMessage
@@ -52,7 +58,8 @@ class RouteEntryCodecSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("the order in which moved rows were collected does not show") {
-    val rows = Seq(MovedRows(2, "default", 0, 1, 1, 1, "b"), MovedRows(0, "default", 1, 0, 1, 1, "a"))
+    val rows =
+      Seq(MovedRows(2, "default", 0, 1, 1, 1, "b"), MovedRows(0, "default", 1, 0, 1, 1, "a"))
     def bytes(moved: Seq[MovedRows]): Array[Byte] =
       RouteEntryCodec.encode(entry.copy(switch = Some(Switch(0, "", moved))))
     assert(bytes(rows) === bytes(rows.reverse))

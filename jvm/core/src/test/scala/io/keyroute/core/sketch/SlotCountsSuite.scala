@@ -42,7 +42,9 @@ class SlotCountsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("slots out of range are refused, and nothing of their message is added") {
     val counts = new SlotCounts(4)
     val outside = MapTaskCounts.newBuilder().addSlots(1).addSlotRows(1).addSlots(4).addSlotRows(1)
-    assert(intercept[InvalidSketch](counts.addAll(outside.build())).getMessage.contains("slot 4 of 4"))
+    assert(
+      intercept[InvalidSketch](counts.addAll(outside.build())).getMessage.contains("slot 4 of 4")
+    )
     intercept[InvalidSketch](counts.addAll(MapTaskCounts.newBuilder().addSlots(1).build()))
     intercept[InvalidSketch](counts.merge(new SlotCounts(8)))
     assert(counts.rows === 0)

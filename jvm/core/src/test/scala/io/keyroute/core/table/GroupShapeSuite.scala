@@ -49,11 +49,15 @@ class GroupShapeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a mismatch says what differs, on either side") {
     assert(shape.mismatch(shape.copy()) === None)
     Seq(
-      shape.copy(partitions = 6) -> "number of partitions of group 0: the query has 3, the table has 6",
+      shape.copy(partitions =
+        6
+      ) -> "number of partitions of group 0: the query has 3, the table has 6",
       shape.copy(slots = 3) -> "number of slots",
       shape.copy(keyTypes = Seq("INT", "INT")) -> "key types",
       shape.copy(keyNames = Seq("a", "b")) -> "key names",
-      shape.copy(routingOrdinals = Nil) -> "routing columns of group 0: the query has [0], the table has []",
+      shape.copy(routingOrdinals =
+        Nil
+      ) -> "routing columns of group 0: the query has [0], the table has []",
       shape.copy(operators = Seq(0)) -> "operators",
       shape.copy(stableSlots = false) -> "stability",
       Shapes.shape(2) -> "group id"

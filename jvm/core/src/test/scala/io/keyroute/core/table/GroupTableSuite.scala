@@ -48,8 +48,16 @@ class GroupTableSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(refused(Shapes.table(shape, Map.empty, Array(0, 1))).contains("2 slot owners for 1026"))
     val owners = Array.fill(shape.slots)(0)
     owners(7) = 3
-    assert(refused(Shapes.table(shape, Map.empty, owners)).contains("slot 7 belongs to partition 3"))
-    assert(refused(GroupTable.build(shape, Array(2L, 1L), Array(0, 0))).startsWith("group 0: the fing"))
+    assert(refused(Shapes.table(
+      shape,
+      Map.empty,
+      owners
+    )).contains("slot 7 belongs to partition 3"))
+    assert(refused(GroupTable.build(
+      shape,
+      Array(2L, 1L),
+      Array(0, 0)
+    )).startsWith("group 0: the fing"))
     val unrouted = shape.copy(routingOrdinals = Nil)
     assert(refused(Shapes.table(unrouted, Map(1L -> 1))).contains("no routing columns"))
     val moving = Shapes.shape(partitions = 3, stable = false)

@@ -43,9 +43,12 @@ class RoutingTablesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(tables.check(Seq(Shapes.shape(0))) ===
       Left("version 3 does not fit the query: the query has no routing group 2"))
     assert(tables.check(Seq(Shapes.shape(2, partitions = 6))).left.exists(
-      _.contains("number of partitions of group 2: the query has 6, the table has 3")))
+      _.contains("number of partitions of group 2: the query has 6, the table has 3")
+    ))
     assert(tables.checkQuery("query") === Right(()))
-    assert(tables.checkQuery("other").left.exists(_.contains("made for query query, not for other")))
+    assert(
+      tables.checkQuery("other").left.exists(_.contains("made for query query, not for other"))
+    )
   }
 
   test("contradictions are refused") {
@@ -53,7 +56,12 @@ class RoutingTablesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val table = GroupTable.empty(Shapes.shape())
     assert(refused(RoutingTables(-1, "q", Seq(table), Nil)).contains("negative"))
     assert(refused(RoutingTables(1, "q", Seq(table, table), Nil)).contains("two tables"))
-    assert(refused(RoutingTables(1, "q", Seq(table), Seq(0, 0))).contains("2 partitions, but there"))
+    assert(refused(RoutingTables(
+      1,
+      "q",
+      Seq(table),
+      Seq(0, 0)
+    )).contains("2 partitions, but there"))
     assert(refused(RoutingTables(1, "q", Seq(table), Seq(0, 0, 3))).contains("part 3"))
   }
 

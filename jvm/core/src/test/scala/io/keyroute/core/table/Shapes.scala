@@ -14,11 +14,13 @@ object Shapes {
       routingOrdinals = Seq(0),
       keyNames = Seq("tailnum", "window"),
       keyTypes = Seq("STRING", "STRUCT<start: TIMESTAMP, end: TIMESTAMP>"),
-      stable)
+      stable
+    )
 
   val genEntries: Gen[Map[Long, Int]] = for {
     fingerprints <- Gen.listOf(
-      Gen.oneOf(Gen.long, Gen.chooseNum(-3L, 3L), Gen.oneOf(Long.MinValue, Long.MaxValue)))
+      Gen.oneOf(Gen.long, Gen.chooseNum(-3L, 3L), Gen.oneOf(Long.MinValue, Long.MaxValue))
+    )
     targets <- Gen.listOfN(fingerprints.size, Gen.chooseNum(0, 1 << 20))
   } yield fingerprints.zip(targets).toMap
 
@@ -39,12 +41,14 @@ object Shapes {
     version,
     "query",
     tables,
-    if (withParts) (0 until partitions).reverse else Nil)
+    if (withParts) (0 until partitions).reverse else Nil
+  )
 
   def table(
       shape: GroupShape,
       entries: Map[Long, Int],
-      owners: Array[Int] = Array.empty[Int]): GroupTable = {
+      owners: Array[Int] = Array.empty[Int]
+  ): GroupTable = {
     val fingerprints = entries.keys.toArray.sorted
     GroupTable.build(shape, fingerprints, fingerprints.map(entries), owners)
   }

@@ -13,8 +13,10 @@ class TableCodecSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     "query",
     Seq(
       Shapes.table(Shapes.shape(0), Map(-5L -> 1, 9L -> 2)),
-      Shapes.table(Shapes.shape(2), Map.empty, Array.tabulate(1026)(s => (s + 1) % 3))),
-    Seq(2, 1, 0))
+      Shapes.table(Shapes.shape(2), Map.empty, Array.tabulate(1026)(s => (s + 1) % 3))
+    ),
+    Seq(2, 1, 0)
+  )
   private val bytes = TableCodec.encode(tables)
 
   private def proto: RoutingTablesProto.Builder = RoutingTablesProto.parseFrom(bytes).toBuilder
@@ -64,7 +66,10 @@ class TableCodecSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       first.toBuilder.setFingerprints(1, -5L) -> "not strictly ascending",
       first.toBuilder.addSlotOwners(1) -> "1 slot owners for 1026 slots",
       first.toBuilder.setShape(first.getShape.toBuilder.setSlots(1027)) -> "not a multiple",
-      first.toBuilder.setShape(first.getShape.toBuilder.setRoutingOrdinals(0, 2)) -> "exceed its 2 key columns",
+      first.toBuilder.setShape(first.getShape.toBuilder.setRoutingOrdinals(
+        0,
+        2
+      )) -> "exceed its 2 key columns",
       first.toBuilder.clearShape() -> "does not know"
     )
     mangled.foreach { case (group, expected) =>
