@@ -1,0 +1,84 @@
+package org.apache.spark.sql.keyroute.gateway
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{FileAlreadyExistsException, Files, Path}
+import java.nio.file.attribute.{FileAttribute, PosixFilePermission, PosixFilePermissions}
+import java.security.SecureRandom
+import java.util.{HexFormat, Set => JSet}
+
+import org.apache.spark.sql.keyroute.route.KeyRouteException
+
+/** The gateway's secret.
+  *
+  * @param madeFor
+  *   the file to remove at the end: one made for this application only
+  */
+final case class GatewayToken(value: String, madeFor: Option[Path]) {
+  def discard(): Unit = madeFor.foreach(Files.deleteIfExists)
+  // The secret must not get into a log.
+  override def toString: String = "GatewayToken(…)"
+}
+
+object GatewayToken {
+  val Environment: String = "KEYROUTE_GATEWAY_TOKEN"
+  private val RandomBytes = 32
+  private val ownerOnly = PosixFilePermissions.fromString("rw-------")
+
+  /** From the file that the settings name, else the environment, else made for the application.
+    * @param home
+    *   folder under which `.keyroute/<appId>.token` is written
+    * @throws KeyRouteException
+    *   where the file is readable by others, or does not hold a token
+    */
+  def find(file: String, environment: Option[String], home: Path, appId: String): GatewayToken =
+    if (file.nonEmpty) GatewayToken(readOrMake(Path.of(file)), None)
+    else environment.filter(_.nonEmpty) match {
+      case Some(token) => GatewayToken(checked(token, Environment), None)
+      case None =>
+        val path = home.resolve(".keyroute").resolve(s"$appId.token")
+        // An application's id is its own: what lies there is left over from a crash.
+        Files.deleteIfExists(path)
+        GatewayToken(make(path), Some(path))
+    }
+
+  private def readOrMake(path: Path): String =
+    if (Files.exists(path)) read(path)
+    else
+      try make(path)
+      catch { case _: FileAlreadyExistsException => read(path) }
+
+  private def read(path: Path): String = {
+    val others = Files.getPosixFilePermissions(path)
+    others.removeAll(ownerOnly)
+    if (!others.isEmpty) {
+      throw new KeyRouteException(
+        s"the gateway's token file $path can be used by others (${PosixFilePermissions.toString(
+            Files.getPosixFilePermissions(path))}): run chmod 600 on it")
+    }
+    checked(Files.readString(path).trim, s"the file $path")
+  }
+
+  private def checked(token: String, where: String): String = {
+    val fits = token.length >= 16 && token.forall(c => c > ' ' && c < 127 && c != '\\')
+    if (fits) token
+    else {
+      throw new KeyRouteException(
+        s"$where does not hold a gateway token: at least 16 printable ASCII characters, without " +
+          "spaces and backslashes")
+    }
+  }
+
+  private def make(path: Path): String = {
+    val bytes = new Array[Byte](RandomBytes)
+    new SecureRandom().nextBytes(bytes)
+    val token = HexFormat.of().formatHex(bytes)
+    Option(path.toAbsolutePath.getParent).filterNot(Files.exists(_))
+      .foreach(Files.createDirectories(_, mode("rwx------")))
+    Files.createFile(path, mode("rw-------"))
+    Files.write(path, token.getBytes(UTF_8))
+    token
+  }
+
+  private def mode(permissions: String): FileAttribute[JSet[PosixFilePermission]] =
+    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))
+}
