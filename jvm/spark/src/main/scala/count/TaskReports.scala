@@ -1,5 +1,8 @@
 package org.apache.spark.sql.keyroute.count
 
+import java.nio.ByteBuffer
+import java.util.UUID
+
 import org.apache.spark.api.plugin.PluginContext
 
 import io.keyroute.proto.v1.{MapTaskCounts, ReduceTaskReads}
@@ -22,6 +25,13 @@ object TaskReports {
   def send(counts: MapTaskCounts): Unit = send(MapCounts, counts.toByteArray)
 
   def send(reads: ReduceTaskReads): Unit = send(ReduceReads, reads.toByteArray)
+
+  /** A partition's store took in, or gave away, the rows of a switch batch. */
+  def sendApplied(runId: UUID, batch: Long, applyMs: Long): Unit = {
+    val body = ByteBuffer.allocate(4 * java.lang.Long.BYTES)
+    body.putLong(runId.getMostSignificantBits).putLong(runId.getLeastSignificantBits)
+    send(StoreApplied, body.putLong(batch).putLong(applyMs).array())
+  }
 
   private def send(kind: Byte, bytes: Array[Byte]): Unit = {
     val to = context
