@@ -1,0 +1,90 @@
+package org.apache.spark.sql.keyroute.plugin
+
+import scala.util.control.NonFatal
+
+import com.codahale.metrics.{Gauge, MetricRegistry}
+
+import org.apache.spark.{SPARK_VERSION, SparkContext}
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.keyroute.count.{History, StatisticsCollector, TaskListener}
+import org.apache.spark.sql.keyroute.gateway.{DriverEntryPoint, Gateway, GatewayToken, QueryBoard}
+import org.apache.spark.sql.keyroute.place.CoordinatorPlacement
+import org.apache.spark.sql.keyroute.publish.{Application, NoReconfigurations, Publisher, RunningQueries}
+
+/** KeyRoute's parts in the driver of one application. */
+private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends Logging {
+  private val settings: String => Option[String] = sc.conf.getOption
+  private val clock: () => Long = () => System.currentTimeMillis()
+
+  val board: QueryBoard = new QueryBoard(appId, DriverParts.version, SPARK_VERSION)
+  val collector: StatisticsCollector = new StatisticsCollector(
+    History(Settings.statisticsPeriodRows.in(settings), Settings.statisticsPeriods.in(settings)),
+    clock,
+    (run, batch, ms) => board.applied(run, batch, ms))
+
+  private val publisher: Option[Publisher] = None
+  private val queries = new RunningQueries(board, collector, publisher)
+  private val listener = new TaskListener(collector, queries)
+  private var gateway = Option.empty[Gateway]
+  private var token = Option.empty[GatewayToken]
+
+  /** Opens everything. What fails is warned of and left out. */
+  def open(): Unit = {
+    sc.listenerBus.addToQueue(listener, "keyroute")
+    Driver.reconfigurations = queries
+    if (Settings.placementEnabled.in(settings) && !sc.isLocal) {
+      Driver.placement = Some(new CoordinatorPlacement(sc, settings, collector.placement))
+    }
+    openGateway()
+    if (publisher.isEmpty) {
+      logWarning(s"${Settings.zookeeperConnect.key} is not set: queries are counted and placed, " +
+        "but no table arrives")
+    }
+    publisher.foreach(_.open(Application(appId, gateway.map(g => Settings.gatewayHost.in(settings) ->
+      g.listeningPort), DriverParts.version, SPARK_VERSION, clock())))
+  }
+
+  def registerMetrics(registry: MetricRegistry): Unit = {
+    def gauge(name: String)(value: => Long): Unit = {
+      registry.register(name, new Gauge[Long] { override def getValue: Long = value })
+      ()
+    }
+    gauge("queries")(board.running)
+    gauge("switches")(board.switches)
+  }
+
+  def close(): Unit = {
+    Driver.reconfigurations = NoReconfigurations
+    Driver.placement = None
+    val closing = Seq(() => sc.listenerBus.removeListener(listener), () => publisher.foreach(_.close()),
+      () => gateway.foreach(_.close()), () => token.foreach(_.discard()))
+    closing.foreach { close =>
+      try close()
+      catch { case NonFatal(e) => logWarning("a part of KeyRoute did not close", e) }
+    }
+  }
+
+  private def openGateway(): Unit =
+    try {
+      val secret = GatewayToken.find(Settings.gatewayTokenFile.in(settings),
+        sys.env.get(GatewayToken.Environment), DriverShell.home, appId)
+      token = Some(secret)
+      val opened = new Gateway(Settings.gatewayHost.in(settings), Settings.gatewayPort.in(settings),
+        secret.value, new DriverEntryPoint(board, collector))
+      opened.open()
+      gateway = Some(opened)
+      logInfo(s"the gateway listens on ${Settings.gatewayHost.in(settings)}:${opened.listeningPort}" +
+        secret.madeFor.fold("")(path => s"; its token is in $path"))
+    } catch {
+      case NonFatal(e) =>
+        logWarning("the gateway could not be opened: no controller can read this application's " +
+          s"statistics. ${e.getMessage}", e)
+    }
+}
+
+private[plugin] object DriverParts {
+
+  /** Of this jar, as its manifest has it. */
+  val version: String =
+    Option(classOf[DriverParts].getPackage.getImplementationVersion).getOrElse("development")
+}

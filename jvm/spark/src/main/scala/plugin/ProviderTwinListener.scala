@@ -1,0 +1,37 @@
+package org.apache.spark.sql.keyroute.plugin
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.streaming.StreamingQueryListener
+import org.apache.spark.sql.streaming.StreamingQueryListener._
+
+/** Gives a new query the routed twin of a state store provider that was set on the session, after the
+  * plugin had set its own on the application.
+  *
+  * Spark tells of a query's start on the stream's own thread, before it reads the checkpoint: a
+  * provider pinned there still wins. */
+final class ProviderTwinListener extends StreamingQueryListener with Logging {
+
+  override def onQueryStarted(event: QueryStartedEvent): Unit =
+    try {
+      for {
+        session <- SparkSession.getActiveSession.orElse(SparkSession.getDefaultSession)
+        query <- Option(session.sharedState.activeStreamingQueries.get(event.id))
+      } setTwin(query.sparkSessionForStream)
+    } catch {
+      case NonFatal(e) =>
+        logWarning(s"query ${event.id} may stay on Spark's hash: its state store provider could " +
+          "not be set", e)
+    }
+
+  private def setTwin(session: SparkSession): Unit =
+    if (Settings.enabled.in(session.conf.getOption)) {
+      session.conf.getOption(SparkSettings.providerKey).flatMap(SparkSettings.twins.get)
+        .foreach(session.conf.set(SparkSettings.providerKey, _))
+    }
+
+  override def onQueryProgress(event: QueryProgressEvent): Unit = ()
+  override def onQueryTerminated(event: QueryTerminatedEvent): Unit = ()
+}

@@ -1,0 +1,51 @@
+package org.apache.spark.sql.keyroute.plugin
+
+import java.nio.file.{Files, Path}
+
+/** Writes the reference page of the settings. A test holds `docs/configuration.md` to it; mend it with
+  * `./sbt "spark/runMain org.apache.spark.sql.keyroute.plugin.SettingsPage docs/configuration.md"`. */
+object SettingsPage {
+  private val head =
+    """# Configuration
+      |
+      |Settings of the Spark application, given as Spark's own are (`--conf`, `spark-defaults.conf`,
+      |the session's builder). A `spark.keyroute.` key that is not here is refused at the start.
+      |This page is generated from the declarations in `Settings.scala`.
+      |
+      || setting | default | value | meaning |
+      ||---|---|---|---|
+      |""".stripMargin
+
+  private val tail =
+    """
+      |Only `spark.keyroute.enabled` is also read from the session: `SET spark.keyroute.enabled=false`
+      |leaves the queries that the session starts from then on to Spark. The environment variable
+      |`KEYROUTE_GATEWAY_TOKEN` holds the gateway's token where no file is named.
+      |
+      |## What the plugin sets
+      |
+      || Spark's setting | what is done |
+      ||---|---|
+      || `spark.sql.extensions` | `io.keyroute.spark.KeyRouteExtension` is added |
+      || `spark.sql.streaming.stateStore.providerClass` | Spark's RocksDB and HDFS-backed providers are replaced by their routed twins, also where a session sets them; another is left, and its queries stay on Spark's hash |
+      || `spark.sql.streaming.streamingQueryListeners` | a listener that does the same for sessions is added |
+      |
+      |With `spark.keyroute.enabled=false` in the application only the extension is added, so that a
+      |query with a table in force can go on with it.
+      |""".stripMargin
+
+  /** The page, in Markdown. */
+  def markdown: String = head + Settings.all.map(row).mkString + tail
+
+  private def row(s: Setting[_]): String = {
+    val default = if (s.default.isEmpty) "–" else s"`${s.default}`"
+    s"| `${s.key}` | $default | ${s.unit} | ${s.doc.replace("|", "\\|")} |\n"
+  }
+
+  def main(args: Array[String]): Unit = {
+    val page = args.headOption.getOrElse(
+      throw new IllegalArgumentException("name the file to write, as docs/configuration.md"))
+    Files.writeString(Path.of(page), markdown)
+    ()
+  }
+}

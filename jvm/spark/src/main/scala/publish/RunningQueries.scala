@@ -1,0 +1,62 @@
+package org.apache.spark.sql.keyroute.publish
+
+import java.util.UUID
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.spark.sql.keyroute.count.{ClusterEvents, StatisticsCollector}
+import org.apache.spark.sql.keyroute.gateway.QueryBoard
+
+import io.keyroute.core.table.RoutingTables
+
+/** Tells board, statistics and ZooKeeper of what happens to the queries. Nothing here waits: the
+  * publisher has a thread of its own.
+  *
+  * @param publisher
+  *   none where there is no ZooKeeper: tables never arrive
+  */
+final class RunningQueries(
+    board: QueryBoard,
+    collector: StatisticsCollector,
+    publisher: Option[Publisher])
+    extends Reconfigurations with ClusterEvents {
+  // Hash of the tables that a run was last told to switch to, for the board.
+  private val askedHashes = new ConcurrentHashMap[UUID, (Long, String)]()
+
+  override def started(query: RunningQuery): Unit = {
+    collector.started(query)
+    board.started(query)
+    publisher.foreach(_.started(query))
+  }
+
+  override def asked(runId: UUID): Option[RoutingTables] = {
+    val tables = publisher.flatMap(_.asked(runId))
+    tables.foreach(t => askedHashes.put(runId, t.version -> t.hash))
+    tables
+  }
+
+  override def postponed(runId: UUID, reason: String): Unit = board.waiting(runId, reason)
+
+  override def refused(runId: UUID, version: Long, reason: String): Unit = {
+    board.waiting(runId, s"version $version is refused: $reason")
+    publisher.foreach(_.refused(runId, version, reason))
+  }
+
+  override def migrating(runId: UUID, figures: SwitchFigures): Unit = {
+    val hash = Option(askedHashes.get(runId)).filter(_._1 == figures.toVersion).fold("")(_._2)
+    collector.switched(runId, figures.batch, figures.toVersion)
+    board.switched(runId, figures, hash)
+    publisher.foreach(_.migrating(runId, figures))
+  }
+
+  override def batchEnded(runId: UUID, batch: Long, inputRows: Long, durationMs: Long): Unit = {
+    collector.batchEnded(runId, batch, inputRows, durationMs)
+    publisher.foreach(_.batchEnded(runId, batch))
+  }
+
+  override def queryEnded(runId: UUID): Unit = {
+    askedHashes.remove(runId)
+    collector.ended(runId)
+    board.ended(runId)
+    publisher.foreach(_.ended(runId))
+  }
+}
