@@ -13,7 +13,7 @@ from harness.commands import at, keyroute, started
 from harness.eventually import eventually
 from harness.fake_driver import FakeDriver
 from harness.tables import QUERY, tables
-from harness.zookeeper import Stores
+from harness.zookeeper import TICK_MS, Stores
 
 from keyroute.core.hashes import spark_hash
 from keyroute.zookeeper.paths import Tree
@@ -150,3 +150,26 @@ def test_the_server_command_prints_its_address_and_stops(tmp_path: Path) -> None
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
     assert not is_ok(port)
+
+
+def test_a_daemon_that_lost_zookeeper_says_so_goes_on_and_still_stops(
+    tree: Tree, tmp_path: Path
+) -> None:
+    log = tmp_path / "controller.log"
+    with ZooKeeperServer(tick_ms=TICK_MS) as own:
+        arguments = ("controller", "--planner", "hash", *at(own, tree))
+        with started(log, *arguments) as process:
+            eventually(20, "its turn", lambda: _count(log, "this controller's turn: ") == 1)
+            own.stop()
+            eventually(20, "a warning", lambda: "ZooKeeper does not answer" in log.read_text())
+            own.start()
+            eventually(60, "it is back", lambda: "ZooKeeper answers again" in log.read_text())
+            own.stop()
+            eventually(20, "a warning", lambda: _count(log, "ZooKeeper does not answer") == 2)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(20) == 0
+    assert "Traceback" not in log.read_text()
+
+
+def _count(log: Path, text: str) -> int:
+    return log.read_text().count(text)

@@ -13,7 +13,7 @@ from harness.commands import at, started
 from harness.eventually import eventually
 from harness.fake_driver import FakeDriver, FakeGateways
 from harness.tables import QUERY, tables
-from harness.zookeeper import Stores
+from harness.zookeeper import TICK_MS, Stores
 
 from keyroute.controller.attendance import AttendanceSettings, Attendant
 from keyroute.controller.carry import Carrier
@@ -33,8 +33,10 @@ from keyroute.v1.reconfiguration_pb2 import (
     PUBLISH,
     Phase,
 )
+from keyroute.zookeeper.connection import close, connect
 from keyroute.zookeeper.election import Leadership
 from keyroute.zookeeper.errors import Conflict, StoreError
+from keyroute.zookeeper.paths import Tree
 from keyroute.zookeeper.payloads import Wanted
 from keyroute.zookeeper.server import ZooKeeperServer
 from keyroute.zookeeper.session import ABSENT
@@ -236,7 +238,25 @@ def test_while_waiting_for_its_turn_a_controller_can_be_stopped(
     late = Leadership(holder.tables.session.client, holder.tree, "late")
     assert not late.acquire(threading.Event(), timeout_s=0.3)
     turn.release()
-    assert late.acquire(threading.Event(), timeout_s=10)
+    assert turn.contenders() == ()
+    last = Leadership(holder.tables.session.client, holder.tree, "last")
+    assert last.acquire(threading.Event(), timeout_s=10)
+    assert last.held
+    assert not turn.held
+
+
+def test_a_turn_is_not_lost_with_the_connection_alone(tree: Tree) -> None:
+    with ZooKeeperServer(tick_ms=TICK_MS) as own:
+        client = connect(own.connect_string)
+        turn = Leadership(client, tree, "holder")
+        assert turn.acquire(threading.Event())
+        assert not turn.suspended
+        own.stop()
+        eventually(10, "the connection is away", lambda: turn.suspended)
+        assert turn.held
+        turn.release()
+        assert not turn.held
+        close(client)
 
 
 def test_a_driver_that_does_not_acknowledge_leads_to_abort(

@@ -13,6 +13,7 @@ from keyroute.controller.snapshot import Snapshot, take_snapshot, with_driver
 from keyroute.core.decision import Move
 from keyroute.core.plan import Plan
 from keyroute.gateway.port import Gateways
+from keyroute.v1.reconfiguration_pb2 import ABORT, Reconfiguration
 from keyroute.zookeeper.errors import Conflict
 from keyroute.zookeeper.session import ABSENT
 from keyroute.zookeeper.store import Store
@@ -61,10 +62,21 @@ class _Memory:
     znode_version: int | None = None
     since_s: float = 0.0
     told_s: float = 0.0
+    aborts: int = 0
 
     @property
     def never_changed(self) -> bool:
         return self.znode_version == ABSENT
+
+    @property
+    def patience(self) -> int:
+        """Intervals until the next plan: 1, and up to 32 where change after change is given up."""
+        return int(2 ** min(self.aborts, 5))
+
+    def count_end(self, ended: Reconfiguration | None) -> None:
+        """Counts how many changes in a row were given up."""
+        given_up = ended is not None and ended.phase == ABORT
+        self.aborts = self.aborts + 1 if given_up else 0
 
 
 @dataclass(slots=True)
@@ -99,7 +111,8 @@ class Attendant:
         if isinstance(action, Free):
             if memory.told_s < memory.since_s and not plan_now and not memory.never_changed:
                 memory.told_s = now_s
-                memory.plan_at_s = now_s + self.settings.interval_s
+                memory.count_end(snapshot.state.reconfiguration.value)
+                memory.plan_at_s = now_s + self.settings.interval_s * memory.patience
                 return Report(snapshot.label, action.sentence)
             if not plan_now and now_s < memory.plan_at_s:
                 return None

@@ -19,6 +19,8 @@ LOG = logging.getLogger("keyroute.controller")
 BUSY_POLL_S = 0.25
 IDLE_POLL_S = 1.0
 
+_AWAY = "ZooKeeper does not answer; queries go on with their tables; trying again"
+
 
 @dataclass(slots=True)
 class Daemon:
@@ -42,7 +44,7 @@ class Daemon:
                 self._hold(turn)
                 turn.release()
             elif not self.stop.wait(self.idle_poll_s):
-                self._trouble("ZooKeeper does not answer; trying again")
+                self._trouble(_AWAY)
         LOG.info("stopped")
 
     def tick(self) -> bool:
@@ -62,15 +64,15 @@ class Daemon:
         while turn.held and not self.stop.is_set():
             busy = False
             if turn.suspended:
-                self._trouble("ZooKeeper is away; queries go on with their tables; trying again")
+                self._trouble(_AWAY)
             else:
                 try:
                     busy = self.tick()
-                except StoreUnreachable as error:
-                    self._trouble(f"{error} Queries go on with their tables; trying again")
+                except StoreUnreachable:
+                    self._trouble(_AWAY)
             self.stop.wait(self.busy_poll_s if busy else self.idle_poll_s)
         if not self.stop.is_set():
-            self._trouble("the session with ZooKeeper is over, and with it this controller's turn")
+            LOG.warning("the session with ZooKeeper is over, and with it this controller's turn")
 
     def _attend(self, query_id: str) -> Report | None:
         try:

@@ -77,6 +77,8 @@ def _ask(snapshot: Snapshot, gateways: Gateways, statistics: bool) -> DriverView
     query_id = snapshot.state.query_id
     if snapshot.application is None:
         return DriverView(problem="the query is not running")
+    if not snapshot.application.gateway_port:
+        return DriverView(problem="the driver could not open its gateway: its log says why")
     try:
         with gateways.open(address_of(snapshot.application)) as gateway:
             status = status_of(gateway.status(), query_id)

@@ -127,8 +127,12 @@ class Py4jGateway:
         if isinstance(error, Py4JNetworkError):
             return self._unreachable(error)
         # Not str(error): that asks the JVM for the stack trace, which the driver refuses.
-        said = error.errmsg if isinstance(error, Py4JJavaError) else "; ".join(map(str, error.args))
-        return ProtocolMismatch(f"The driver refuses the call {method}: {said}")
+        said = error.errmsg if isinstance(error, Py4JJavaError) else " ".join(map(str, error.args))
+        # py4j puts the driver's words in the second line, and may put a stack trace after it.
+        lines = [line for line in said.splitlines() if line] or [type(error).__name__]
+        return ProtocolMismatch(
+            f"The driver refuses the call {method}: {lines[min(1, len(lines) - 1)]}"
+        )
 
     def _unreachable(self, error: Exception) -> GatewayUnreachable:
         where = f"{self._address.host}:{self._address.port}"

@@ -11,9 +11,11 @@ import secrets
 import socket
 import threading
 import time
+from contextlib import suppress
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException
+from kazoo.protocol.states import KazooState
 
 from keyroute.zookeeper.paths import Tree
 
@@ -39,7 +41,10 @@ class Leadership:
         self._client = client
         self._path = tree.election
         self._lock = client.Lock(tree.election, identifier)
-        self._session_id: int | None = None
+        self._sessions_lost = 0
+        self._acquired_after: int | None = None
+        self._given_up = False
+        client.add_listener(self._on_state)
 
     def acquire(self, stop: threading.Event, timeout_s: float | None = None) -> bool:
         """Waits for the turn; False where `stop` was set or `timeout_s` has passed first.
@@ -51,6 +56,7 @@ class Leadership:
         end = None if timeout_s is None else time.monotonic() + timeout_s
         while thread.is_alive():
             if stop.is_set() or (end is not None and time.monotonic() > end):
+                self._given_up = True
                 self._lock.cancel()
                 thread.join(_CANCEL_S)
                 break
@@ -59,11 +65,8 @@ class Leadership:
 
     @property
     def held(self) -> bool:
-        """Whether the turn is ours: acquired, and the session that acquired it lives on."""
-        current = self._client.client_id
-        return (
-            self._session_id is not None and current is not None and current[0] == self._session_id
-        )
+        """Whether the turn is ours: acquired, and the session that acquired it is not over."""
+        return self._acquired_after == self._sessions_lost
 
     @property
     def suspended(self) -> bool:
@@ -76,20 +79,30 @@ class Leadership:
 
     def release(self) -> None:
         """Gives the turn back; the end of the session does so where this cannot."""
-        held, self._session_id = self.held, None
-        if not held or not self._client.connected:
-            return
-        try:
-            self._lock.release()
-        except KazooException:
-            return
+        held, self._acquired_after = self.held, None
+        self._client.remove_listener(self._on_state)
+        if held and self._client.connected:
+            self._unlock()
 
     def _wait(self) -> None:
         try:
             if not self._lock.acquire():
                 return
-            stat = self._client.exists(f"{self._path}/{self._lock.node}")
+            lost = self._sessions_lost
+            if self._client.exists(f"{self._path}/{self._lock.node}") is None:
+                return  # Acquired in a session that is over.
         except KazooException:
             return  # Cancelled, or the connection went for good: the caller asks again.
-        if stat is not None:
-            self._session_id = stat.owner_session_id
+        if self._given_up:
+            self._unlock()
+        else:
+            self._acquired_after = lost
+
+    def _unlock(self) -> None:
+        # The end of the session does it where this cannot.
+        with suppress(KazooException):
+            self._lock.release()
+
+    def _on_state(self, state: str) -> None:
+        if state == KazooState.LOST:
+            self._sessions_lost += 1

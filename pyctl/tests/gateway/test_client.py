@@ -149,6 +149,15 @@ def test_nonsense_is_a_mismatch(gateways: Py4jGateways, answer: str) -> None:
         _ask(gateways, server.address)
 
 
+def test_the_drivers_words_are_passed_on_without_a_stack_trace(gateways: Py4jGateways) -> None:
+    refusal = "!xsrefused: method status\\n\\tat a.stack.Trace"
+    with (
+        _serving({"status": refusal}) as server,
+        pytest.raises(ProtocolMismatch, match=r"the call status: refused: method status$"),
+    ):
+        _ask(gateways, server.address)
+
+
 def test_an_exception_in_the_driver_is_not_asked_about(gateways: Py4jGateways) -> None:
     with _serving({"status": "!xro12"}) as server:
         with pytest.raises(ProtocolMismatch, match="refuses the call status"):
