@@ -1,0 +1,126 @@
+package org.apache.spark.sql.keyroute.route
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SessionWindow, TimeWindow}
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.exchange.Exchange
+import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.{StateStoreRestoreExec, StateStoreSaveExec, StateStoreWriter, StreamingDeduplicateExec}
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
+import org.apache.spark.sql.keyroute.SparkSeam
+
+/** Finds the routing groups of a batch's plan: operators that are reached from each other without an
+  * exchange between them, so that their state must lie alike. Pure. */
+object GroupFinder {
+
+  /** The operators with keyed state, by ascending id.
+    * @param nodes
+    *   of one plan
+    */
+  def operators(nodes: Seq[StatefulNode]): Seq[PlannedOperator] =
+    nodes.flatMap { n =>
+      n.node match {
+        case writer: StateStoreWriter =>
+          Some(PlannedOperator(n.info, writer.shortName, writer.stateStoreNames, stateFormat(n.node)))
+        case _ => None
+      }
+    }.distinctBy(_.id).sortBy(_.id)
+
+  /** The groups, by ascending id.
+    *
+    * @param bypass
+    *   why no group of the query can be routed, where that is so
+    */
+  def groups(plan: SparkPlan, bypass: Option[String]): Seq[PlannedGroup] = {
+    val nodes = StatefulNode.allIn(plan)
+    components(plan).map { ids =>
+      group(ids.toSeq.sorted, nodes.filter(n => ids.contains(n.id)), bypass)
+    }.sortBy(_.id)
+  }
+
+  private def group(
+      ids: Seq[Long],
+      nodes: Seq[StatefulNode],
+      bypass: Option[String]): PlannedGroup = {
+    val keys = nodes.sortBy(_.id).flatMap(_.demands.flatten)
+    val key = keys.head.key
+    val temporal = keys.map(_.key.map(isTemporal))
+    // Left out only where every exchange of the group agrees.
+    val routing = key.indices.filterNot(i => temporal.forall(t => t.isDefinedAt(i) && t(i)))
+    PlannedGroup(
+      operators = ids,
+      partitions = keys.head.partitions,
+      keyNames = key.map(nameOf),
+      keyTypes = key.map(_.dataType.sql),
+      routingOrdinals = routing,
+      stableSlots = !temporal.exists(_.contains(true)),
+      unroutable = bypass.orElse(nodes.flatMap(problem).headOption).orElse(problem(keys)))
+  }
+
+  private def problem(keys: Seq[KeyDemand]): Option[String] =
+    if (keys.exists(!_.strict))
+      Some("its checkpoint was made without strict distribution " +
+        "(spark.sql.streaming.statefulOperator.useStrictDistribution=false)")
+    else if (keys.map(_.partitions).distinct.size > 1) Some("its operators differ in partitions")
+    else if (keys.map(_.key.map(_.dataType)).distinct.size > 1)
+      Some("its operators share an exchange but differ in the types of their keys")
+    else if (keys.head.partitions == 1) Some("it has one partition")
+    else None
+
+  private def problem(node: StatefulNode): Option[String] = node.node match {
+    case _: StateStoreSaveExec | _: StateStoreRestoreExec | _: StreamingDeduplicateExec => None
+    case tws @ (_: TransformWithStateExec | _: TransformWithStateInPySparkExec) =>
+      if (SparkSeam.hasInitialState(tws)) Some("transformWithState has an initial state") else None
+    case writer: StateStoreWriter => Some(s"${writer.shortName} is not routed in this version")
+    case other => Some(s"${other.nodeName} is not routed in this version")
+  }
+
+  /** Sets of operator ids. */
+  private def components(plan: SparkPlan): Seq[Set[Long]] = {
+    val union = new UnionFind
+    // Operators of a subtree that are reached from above it without an exchange.
+    def open(node: SparkPlan): Set[Long] = node match {
+      case exchange: Exchange =>
+        exchange.children.foreach(open)
+        Set.empty
+      case StatefulNode(n) =>
+        union.join(n.node.children.flatMap(open).toSet + n.id)
+        Set(n.id)
+      case other => other.children.flatMap(open).toSet
+    }
+    open(plan)
+    union.sets
+  }
+
+  /** Whether the column's values never come back: a window, a session, an event time. */
+  private def isTemporal(column: Expression): Boolean = column match {
+    case attribute: Attribute => TemporalKeys.exists(attribute.metadata.contains)
+    case _ => false
+  }
+
+  private val TemporalKeys: Seq[String] =
+    Seq(TimeWindow.marker, SessionWindow.marker, EventTimeWatermark.delayKey)
+
+  private def nameOf(column: Expression): String = column match {
+    case attribute: Attribute => attribute.name
+    case other => other.sql
+  }
+
+  private def stateFormat(writer: SparkPlan): Option[Int] = writer match {
+    case save: StateStoreSaveExec => Some(save.stateFormatVersion)
+    case _ => None
+  }
+
+  private final class UnionFind {
+    private val setOf = mutable.Map.empty[Long, Set[Long]]
+
+    def join(ids: Set[Long]): Unit = {
+      val joined = ids.flatMap(id => setOf.getOrElse(id, Set(id)))
+      joined.foreach(setOf(_) = joined)
+    }
+
+    def sets: Seq[Set[Long]] = setOf.values.toSeq.distinct
+  }
+}

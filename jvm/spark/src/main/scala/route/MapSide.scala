@@ -1,0 +1,74 @@
+package org.apache.spark.sql.keyroute.route
+
+import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.keyroute.count.{CountedExchange, MapTaskCounter, ReduceTaskReport}
+import org.apache.spark.util.MutablePair
+
+/** The writing side of a routed exchange: gives each row its partition, and counts. It goes to the
+  * executors in the closure of the map stage, so that a stage that runs again routes alike.
+  *
+  * @param counted
+  *   None where statistics are off
+  */
+final case class MapSide(
+    hash: HashPartitioning,
+    input: Seq[Attribute],
+    group: Long,
+    version: Long,
+    routing: ExchangeRoute,
+    counted: Option[CountedExchange],
+    rowsByTable: SQLMetric,
+    rowsBySlot: SQLMetric) {
+
+  def reduceReport: Option[ReduceTaskReport] = counted.map(c => ReduceTaskReport(c.id))
+
+  /** @param copy
+    *   whether the shuffle keeps rows beyond the next
+    */
+  def route(rows: RDD[InternalRow], copy: Boolean): RDD[Product2[Int, InternalRow]] =
+    rows.mapPartitionsWithIndexInternal(
+      (mapPartition, iterator) => {
+        val key = keyOf(TaskContext.get(), mapPartition)
+        if (copy) iterator.map(row => (key.partition(row), row.copy()): Product2[Int, InternalRow])
+        else {
+          val pair = new MutablePair[Int, InternalRow]()
+          iterator.map(row => pair.update(key.partition(row), row): Product2[Int, InternalRow])
+        }
+      },
+      isOrderSensitive = false)
+
+  private def keyOf(task: TaskContext, mapPartition: Int): RouteKey =
+    if (version == 0 && counted.isEmpty) RouteKey.bySpark(hash, input)
+    else {
+      val table = routing.table(group)
+      val counter = new MapTaskCounter(table, counted, mapPartition)
+      task.addTaskCompletionListener[Unit] { ended =>
+        rowsByTable.add(counter.rowsByEntry)
+        rowsBySlot.add(counter.rowsBySlot)
+        if (!ended.isFailed() && !ended.isInterrupted()) counter.report()
+      }
+      RouteKey.byTable(
+        KeyHash(hash.expressions, table.shape.routingOrdinals),
+        counted.flatMap(_.upstream).map(_.fingerprint),
+        input,
+        table,
+        counter)
+    }
+}
+
+object MapSide {
+  def of(exchange: RoutedExchangeExec): MapSide = MapSide(
+    exchange.hash,
+    exchange.child.output,
+    exchange.group,
+    exchange.version,
+    exchange.routing,
+    CountedExchange.of(exchange),
+    exchange.metrics("rowsByTable"),
+    exchange.metrics("rowsBySlot"))
+}

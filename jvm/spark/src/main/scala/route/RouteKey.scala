@@ -1,0 +1,64 @@
+package org.apache.spark.sql.keyroute.route
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeProjection}
+import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+
+import io.keyroute.core.table.GroupTable
+
+/** The partition of each row of one exchange. Not thread-safe: one a task. */
+trait RouteKey {
+
+  /** In [0, n). */
+  def partition(row: InternalRow): Int
+}
+
+/** Is told of each routed row. */
+trait RouteObserver {
+
+  /** @param fingerprint
+    *   of the routing columns; 0 where the group has none
+    * @param byEntry
+    *   whether the key has an entry of its own in the table
+    * @param upstream
+    *   fingerprint of the key that routed the row to the upstream operator; 0 where it is not known
+    */
+  def routed(hash: Int, fingerprint: Long, partition: Int, byEntry: Boolean, upstream: Long): Unit
+}
+
+object RouteKey {
+
+  /** Spark's own routing, by Spark's own expression. */
+  def bySpark(hash: HashPartitioning, input: Seq[Attribute]): RouteKey = new RouteKey {
+    private val id = UnsafeProjection.create(Seq(hash.partitionIdExpression), input)
+    override def partition(row: InternalRow): Int = id(row).getInt(0)
+  }
+
+  /** Routing by a table, each row observed: hash, fingerprint and the upstream key's fingerprint
+    * come out of one projection.
+    *
+    * @param input
+    *   columns of the rows
+    */
+  def byTable(
+      key: KeyHash,
+      upstream: Option[Expression],
+      input: Seq[Attribute],
+      table: GroupTable,
+      observer: RouteObserver): RouteKey = new RouteKey {
+    private val hasFingerprint = key.routingOrdinals.nonEmpty
+    private val hasUpstream = upstream.isDefined
+    private val numbers =
+      UnsafeProjection.create(Seq(key.hash, key.fingerprint) ++ upstream, input)
+
+    override def partition(row: InternalRow): Int = {
+      val all = numbers(row)
+      val hash = all.getInt(0)
+      val fingerprint = all.getLong(1)
+      val entry = if (hasFingerprint) table.explicit.lookup(fingerprint) else -1
+      val target = if (entry >= 0) entry else table.routeBySlot(hash)
+      observer.routed(hash, fingerprint, target, entry >= 0, if (hasUpstream) all.getLong(2) else 0L)
+      target
+    }
+  }
+}
