@@ -15,9 +15,10 @@ from harness.fake_driver import FakeDriver, FakeGateways
 from harness.tables import QUERY, tables
 from harness.zookeeper import TICK_MS, Stores
 
-from keyroute.controller.attendance import AttendanceSettings, Attendant
+from keyroute.controller.attendance import AttendanceSettings, Attendant, Clock
 from keyroute.controller.carry import Carrier
 from keyroute.controller.daemon import Daemon
+from keyroute.controller.once import run_once
 from keyroute.controller.planning import Planning
 from keyroute.controller.publish import ChangeUnderWay, publish
 from keyroute.controller.reconfigure import Context, published
@@ -335,3 +336,82 @@ def test_an_emptied_zookeeper_does_no_harm(
         with controllers.running(decide=_always):
             _reaches(store, 42, COMMIT)
     assert driver.version >= 42
+
+
+def _attendant(store: Store, driver: FakeDriver, **settings: object) -> Attendant:
+    return Attendant(
+        store,
+        FakeGateways(driver),
+        Planning(_plan, decide=_always),
+        AttendanceSettings("once", **settings),  # type: ignore[arg-type]
+    )
+
+
+def test_once_plans_applies_and_waits_for_the_end(stores: Stores, driver: FakeDriver) -> None:
+    with driver.running():
+        attendant = _attendant(stores(), driver)
+        (report,) = run_once(attendant, threading.Event(), 20, Clock(), lambda _: None)
+    assert (report.version, report.committed, report.failed) == (1, True, False)
+    assert report.plan is not None
+    assert report.plan.predicted_locality == 0.8
+    assert driver.version == 1
+
+
+def test_once_finishes_what_is_under_way_first(stores: Stores, driver: FakeDriver) -> None:
+    store = stores()
+    _dies_before_wanted(store, driver)
+    with driver.running():
+        attendant = _attendant(store, driver)
+        (report,) = run_once(attendant, threading.Event(), 20, Clock(), lambda _: None)
+    assert (report.version, report.committed) == (2, True)
+    assert [version for version, phase in driver.seen if phase == COMMIT] == [1, 2]
+
+
+def test_a_dry_run_writes_nothing(store: Store, driver: FakeDriver) -> None:
+    attendant = _attendant(store, driver, dry_run=True)
+    (report,) = run_once(attendant, threading.Event(), 20, Clock(), lambda _: None)
+    assert report.sentence == "would move: a test's plan"
+    assert report.plan is not None
+    state = store.query(QUERY)
+    assert (state.versions, state.wanted, state.reconfiguration.value) == ((), None, None)
+
+
+@dataclass
+class Hands:
+    """A clock that is set by hand."""
+
+    now_s: float = 1_000.0
+
+    def clock(self) -> Clock:
+        return Clock(lambda: self.now_s, lambda: int(self.now_s * 1000))
+
+
+def test_after_an_abort_the_next_plan_waits_longer(store: Store, driver: FakeDriver) -> None:
+    hands, driver.refusal = Hands(), "wrong shape"
+    attendant = _attendant(store, driver, interval_s=10.0)
+    attendant.clock = hands.clock()
+    for version, intervals in ((1, 2), (2, 4)):
+        report = attendant.attend(QUERY)
+        assert report is not None
+        assert report.published == version
+        driver.poll()
+        ended = attendant.attend(QUERY)
+        assert ended is not None
+        assert "wrong shape" in ended.sentence
+        hands.now_s += 10.0 * intervals - 1
+        assert attendant.attend(QUERY) is None
+        hands.now_s += 1
+
+
+def test_a_fault_in_a_tick_is_logged_and_the_daemon_goes_on(
+    stores: Stores, driver: FakeDriver, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(request: PlanRequest) -> Plan:
+        raise ZeroDivisionError(request.query_id)
+
+    attendant = _attendant(stores(), driver, interval_s=0.0)
+    attendant.planning = Planning(broken, decide=_always)
+    daemon = Daemon(attendant, lambda: pytest.fail("no turn is needed"), threading.Event())
+    assert not daemon.tick()
+    assert not daemon.tick()
+    assert caplog.text.count("this tick failed; the query goes on with its tables") == 2

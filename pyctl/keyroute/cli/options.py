@@ -44,6 +44,8 @@ TokenFileOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
+QueryArgument = Annotated[str, typer.Argument(metavar="QUERY")]
+
 CONNECT = DEFAULT_CONNECT
 ROOT = DEFAULT_ROOT
 

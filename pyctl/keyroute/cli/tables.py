@@ -1,30 +1,19 @@
-"""`keyroute tables`: versions of a query's tables, listed, shown, compared, applied by hand."""
+"""`keyroute tables`: versions of a query's tables, listed, shown, compared."""
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
 
-from keyroute.cli import options
-from keyroute.cli.exits import HELP, Exit, Refused, Usage, sentences
-from keyroute.cli.output import print_json, print_table, progress, say
-from keyroute.cli.table_file import UnreadableFile, read_tables
-from keyroute.controller.carry import Carrier, Outcome
-from keyroute.controller.publish import publish
-from keyroute.controller.reconfigure import Context
-from keyroute.controller.snapshot import Snapshot, take_snapshot, with_driver
+from keyroute.cli import options, tables_change
+from keyroute.cli.exits import HELP, sentences
+from keyroute.cli.output import print_json, print_table, say
 from keyroute.core.table import GroupTable, RoutingTables
 from keyroute.core.table_diff import diff
-from keyroute.gateway.client import Py4jGateways
-from keyroute.v1.reconfiguration_pb2 import Phase
-from keyroute.zookeeper.election import controller_id
 from keyroute.zookeeper.store import QueryState, Store
 
 app = typer.Typer(
@@ -33,15 +22,13 @@ app = typer.Typer(
     epilog=HELP,
 )
 
-QueryArgument = Annotated[str, typer.Argument(metavar="QUERY")]
-TimeoutOption = Annotated[
-    float, typer.Option("--timeout", metavar="SECONDS", help="How long to wait for the switch.")
-]
+app.command("apply", epilog=HELP)(tables_change.apply_file)
+app.command("reset", epilog=HELP)(tables_change.reset)
 
 
 @app.command("list", epilog=HELP)
 def list_versions(
-    query: QueryArgument,
+    query: options.QueryArgument,
     zookeeper: options.ZooKeeperOption = options.CONNECT,
     root: options.RootOption = options.ROOT,
     auth_file: options.AuthFileOption = None,
@@ -76,7 +63,7 @@ def list_versions(
 
 @app.command(epilog=HELP)
 def show(
-    query: QueryArgument,
+    query: options.QueryArgument,
     version: Annotated[int, typer.Argument(min=1)],
     zookeeper: options.ZooKeeperOption = options.CONNECT,
     root: options.RootOption = options.ROOT,
@@ -107,7 +94,7 @@ def show(
 
 @app.command("diff", epilog=HELP)
 def compare(
-    query: QueryArgument,
+    query: options.QueryArgument,
     older: Annotated[int, typer.Argument(min=0, help="0 stands for Spark's own routing.")],
     newer: Annotated[int, typer.Argument(min=0)],
     zookeeper: options.ZooKeeperOption = options.CONNECT,
@@ -126,107 +113,6 @@ def compare(
         columns = ("group", "added", "removed", "other partition", "slots moved")
         rows = [tuple(asdict(group).values()) for group in found]
         print_table(f"From version {older} to {newer}", columns, rows)
-
-
-@app.command("apply", epilog=HELP)
-def apply_file(
-    query: QueryArgument,
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)],
-    timeout_s: TimeoutOption = 120.0,
-    zookeeper: options.ZooKeeperOption = options.CONNECT,
-    root: options.RootOption = options.ROOT,
-    auth_file: options.AuthFileOption = None,
-    token_file: options.TokenFileOption = None,
-    as_json: options.JsonOption = False,
-) -> None:
-    """Publishes FILE as the next version and waits until the query runs under it.
-
-    FILE is JSON: {"groups": {"0": {"keys": {"N12345": 2}}}}; for keys of several columns
-    {"keys": [{"key": ["a", 1], "partition": 2}]}; "fingerprints" and "slotOwners" too; or a
-    serialised RoutingTables.
-    """
-    with sentences(), options.open_store(zookeeper, root, auth_file) as store:
-        query_id = options.find_query(store, query)
-        meta = store.query(query_id).meta
-        if meta is None:
-            raise Refused(f"Query {query_id} has not said its groups: has it run with KeyRoute?")
-        try:
-            tables = read_tables(file.read_bytes(), meta.groups, query_id)
-        except UnreadableFile as error:
-            raise Usage(f"{file}: {error}.") from error
-        _change(
-            store,
-            query_id,
-            lambda version: RoutingTables(version, query_id, tables.groups, tables.parts),
-            token_file,
-            timeout_s,
-            as_json,
-        )
-
-
-@app.command(epilog=HELP)
-def reset(
-    query: QueryArgument,
-    timeout_s: TimeoutOption = 120.0,
-    zookeeper: options.ZooKeeperOption = options.CONNECT,
-    root: options.RootOption = options.ROOT,
-    auth_file: options.AuthFileOption = None,
-    token_file: options.TokenFileOption = None,
-    as_json: options.JsonOption = False,
-) -> None:
-    """Goes back to Spark's own routing: publishes the empty table and waits for the switch."""
-    with sentences(), options.open_store(zookeeper, root, auth_file) as store:
-        query_id = options.find_query(store, query)
-        empty = lambda version: RoutingTables(version, query_id)  # noqa: E731
-        _change(store, query_id, empty, token_file, timeout_s, as_json)
-
-
-def _change(
-    store: Store,
-    query_id: str,
-    build: Callable[[int], RoutingTables],
-    token_file: Path | None,
-    timeout_s: float,
-    as_json: bool,
-) -> None:
-    snapshot = _running(store, query_id, token_file)
-    by = controller_id()
-    context = Context(by=by, now_ms=time.time_ns() // 1_000_000)
-    version = publish(store, snapshot, build, context)
-    with progress(f"version {version} is published", quiet=as_json) as shown:
-        carrier = Carrier(store, by, threading.Event(), tell=shown.tell)
-        outcome = carrier.carry(query_id, version, timeout_s)
-    _finish(outcome, as_json)
-
-
-def _running(store: Store, query_id: str, token_file: Path | None) -> Snapshot:
-    snapshot = take_snapshot(store, query_id)
-    if snapshot.state.live is None:
-        raise Refused(f"Query {query_id} is not running: a change needs its driver.")
-    # Only for the driver's own version, which an emptied ZooKeeper forgets; goes without it.
-    return with_driver(snapshot, Py4jGateways(token_file), statistics=False)
-
-
-def _finish(outcome: Outcome, as_json: bool) -> None:
-    if as_json:
-        phase = None if outcome.phase is None else Phase.Name(outcome.phase)
-        print_json(
-            {
-                "version": outcome.version,
-                "phase": phase,
-                "batch": outcome.batch,
-                "committed": outcome.committed,
-                "sentence": outcome.sentence,
-            }
-        )
-    elif outcome.committed:
-        say(f"Version {outcome.version} is in force since batch {outcome.batch}.")
-    elif outcome.ended:
-        raise Refused(f"{outcome.sentence}.")
-    else:
-        say(f"Not finished in time, and goes on by itself: {outcome.sentence}.")
-    if not outcome.committed:
-        raise typer.Exit(Exit.FAILED if outcome.ended else Exit.TIMEOUT)
 
 
 def _read(store: Store, query_id: str, version: int) -> RoutingTables:

@@ -28,13 +28,13 @@ def zookeeper(
     """
     with sentences(), stop_on_signals() as stop:
         server = ZooKeeperServer(port=port, data_dir=data_dir)
-        with progress("starting ZooKeeper", quiet=as_json):
-            started = server.__enter__()
         try:
+            with progress("starting ZooKeeper", quiet=as_json):
+                server.start()
             if as_json:
-                print_json({"connect": started.connect_string, "log": str(started.log_file)})
+                print_json({"connect": server.connect_string, "log": str(server.log_file)})
             else:
-                say(started.connect_string)
-            started.wait(stop.wait)
+                say(server.connect_string)
+            server.wait(stop.wait)
         finally:
             server.close()

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import keyroute
 from keyroute.cli.exits import Exit, code_of
 from keyroute.cli.main import app
-from keyroute.controller.overview import Overview
+from keyroute.cli.status import render
+from keyroute.controller.overview import (
+    ChangeOverview,
+    OperatorOverview,
+    Overview,
+    QueryOverview,
+)
 from keyroute.gateway.errors import GatewayUnreachable, TokenRefused
 from keyroute.zookeeper.errors import Conflict, StoreUnreachable
+from keyroute.zookeeper.payloads import Application
 
 NOBODY = "127.0.0.1:1"
 
@@ -87,7 +97,61 @@ def test_errors_have_the_code_of_their_kind() -> None:
     assert code_of(TokenRefused("")) == Exit.FAILED
 
 
-def test_an_empty_overview_is_a_sentence() -> None:
-    from keyroute.cli.status import render
+def _rendered(overview: Overview) -> str:
+    console = Console(width=160, record=True, file=StringIO())
+    console.print(render(overview, "/keyroute"))
+    return console.export_text()
 
-    assert "No application" in str(render(Overview((), ()), "/keyroute"))
+
+def test_an_empty_overview_is_a_sentence() -> None:
+    assert "No application with KeyRoute runs under /keyroute" in _rendered(Overview((), ()))
+
+
+QUERY = QueryOverview(
+    query_id="q-1",
+    name="flights",
+    running=True,
+    app_id="app-1",
+    run_id="run",
+    version=3,
+    since_batch=40,
+    wanted=4,
+    versions=(3, 4),
+    change=ChangeOverview("ABORT", 4, 0, "too many rows [to move]", "me", 0, 0.0, 0.0, 0),
+    operators=(
+        OperatorOverview(0, "dedupe", 0, True, ""),
+        OperatorOverview(1, "join", 1, False, "stream-stream joins are not routed"),
+    ),
+    batch=52,
+    batches_seen=10,
+    locality=0.8125,
+    imbalance={0: 1.04},
+    median_batch_ms=1234.0,
+    waiting="",
+    bypass="",
+    problem="",
+)
+
+
+def test_an_overview_tells_tables_reasons_and_figures() -> None:
+    application = Application("app-1", "127.0.0.1", 4567, "0.1.0", "4.3.0")
+    text = _rendered(Overview((application,), (QUERY,)))
+    for said in (
+        "127.0.0.1:4567",
+        "Query flights  q-1",
+        "3, since batch 40",
+        "version 4, ABORT: too many rows [to move]",
+        "81.2 %",
+        "group 0: 1.04",
+        "1,234 ms",
+        "no: stream-stream joins are not routed",
+    ):
+        assert said in text
+
+
+def test_an_overview_without_the_driver_says_so() -> None:
+    query = replace(QUERY, batch=None, version=0, change=None, problem="there is no token")
+    text = _rendered(Overview((), (query,)))
+    assert "only ZooKeeper's part is shown: there is no token" in text
+    assert "none: Spark's own routing" in text
+    assert "locality" not in text
