@@ -73,10 +73,10 @@ def main() -> None:
 
     def occupy() -> None:
         marker = markers / "occupy"
+        name = str(marker)
         while not (markers / "end").exists():
             if marker.exists():
                 cores = session.sparkContext.defaultParallelism
-                name = str(marker)
                 session.sparkContext.parallelize(range(cores), cores).foreach(lambda _: _hold(name))
             time.sleep(_PAUSE_S)
 

@@ -15,7 +15,6 @@ from harness.eventually import eventually
 from harness.feed import Feed, rows
 from harness.operators import Operator, differences
 from harness.random_tables import random_tables
-
 from keyroute.controller.carry import Carrier, Outcome
 from keyroute.controller.publish import publish
 from keyroute.controller.reconfigure import Context
