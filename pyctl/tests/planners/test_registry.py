@@ -34,3 +34,14 @@ def test_another_package_adds_a_planner(monkeypatch: pytest.MonkeyPatch) -> None
 def test_hash_plans_empty_tables() -> None:
     plan = planners.load("hash")(PlanRequest("q", (streams.shape(0),), (), no_tables("q")))
     assert plan.groups == (empty(streams.shape(0)),)
+
+
+def test_hash_says_what_may_move() -> None:
+    period = streams.count(streams.correlated(1, 2_000))
+    shapes = tuple(g.shape for g in period.groups)
+    before = planners.load("metis")(PlanRequest("q", shapes, (period,), no_tables("q")))
+    request = PlanRequest("q", shapes, (period,), before.tables(1, "q"))
+    plan = planners.load("hash")(request)
+    assert plan.predicted_locality == pytest.approx(1 / 3)
+    assert plan.moved_weight == pytest.approx(2 / 3)
+    assert plan.moved_keys == sum(g.entries for g in before.groups)
