@@ -97,7 +97,8 @@ final class StatisticsCollector(
     runs.get(queryId).map { run =>
       run.settle(nowMs())
       QueryStatistics.newBuilder().setFormat(1)
-        .setQueryId(queryId.toString).setRunId(run.query.runId.toString).setName(run.query.name)
+        .setQueryId(queryId.toString).setRunId(run.query.runId.toString)
+        .setName(Option(run.query.name).getOrElse(""))
         .setTableVersion(run.version).setBatch(run.lastBatch)
         .addAllPeriods(run.periods.asJava)
         .addAllPlacement(run.placement.toSeq.sortBy(_._1).map(placementOf).asJava)

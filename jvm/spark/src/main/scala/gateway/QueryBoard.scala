@@ -90,7 +90,7 @@ final class QueryBoard(appId: String, keyrouteVersion: String, sparkVersion: Str
   private def statusOf(e: BoardEntry, batches: Seq[BatchStatus]): QueryStatus =
     QueryStatus.newBuilder().setFormat(1)
       .setQueryId(e.query.queryId.toString).setRunId(e.query.runId.toString)
-      .setName(e.query.name)
+      .setName(Option(e.query.name).getOrElse(""))
       .setTableVersion(e.version).setTableHash(e.hash).setTableSinceBatch(e.since)
       .addAllGroups(e.query.groups.map(_.toProto).asJava)
       .addAllOperators(QueryBoard.operators(e.query).asJava)

@@ -1,0 +1,189 @@
+package org.apache.spark.sql.keyroute.publish
+
+import java.util.UUID
+import java.util.concurrent.{ArrayBlockingQueue, ConcurrentHashMap}
+import java.util.concurrent.TimeUnit.{MILLISECONDS, NANOSECONDS}
+
+import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.keyroute.gateway.QueryBoard
+import org.apache.zookeeper.CreateMode
+
+import io.keyroute.core.reconfiguration.Target
+import io.keyroute.core.table.RoutingTables
+
+/** How long the publisher waits between looks that nothing asked for. */
+final case class Pace(pollMs: Long = 5000, retryMs: Long = 1000, warnAfterMs: Long = 5000)
+
+/** The driver's side of `docs/protocol.md`. One thread of its own reads and writes ZooKeeper, whenever
+  * a watched node changed, the connection came back or a query had news; the streams' threads only
+  * leave their news and read what is asked of them. Without ZooKeeper queries go on, and all is made
+  * good when it is back.
+  *
+  * @param store
+  *   puts tables into a query's checkpoint
+  */
+final class ZooKeeperPublisher(
+    connect: String,
+    root: String,
+    authFile: String,
+    board: QueryBoard,
+    store: (RunningQuery, RoutingTables) => Unit,
+    nowMs: () => Long,
+    pace: Pace = Pace())
+    extends Publisher with Logging {
+  private val tree = ZooKeeperTree.at(root)
+  private val runs = new ConcurrentHashMap[UUID, PublishedRun]()
+  // Holds one reminder at most: a pass looks at everything.
+  private val news = new ArrayBlockingQueue[Unit](1)
+  private val session = new ZooKeeperSession(connect, authFile, () => remind())
+  @volatile private var closed = false
+  private var thread = Option.empty[Thread]
+  private var everConnected = false
+  private var warned = false
+
+  override def open(application: Application): Unit = {
+    val reconciler = new QueryReconciler(session, tree, application.appId, store,
+      (run, topic, text) => board.notice(run.query.runId, topic, text), nowMs)
+    session.open()
+    val loop = new Thread(() => work(application, reconciler), "keyroute-zookeeper")
+    loop.setDaemon(true)
+    thread = Some(loop)
+    loop.start()
+  }
+
+  override def started(query: RunningQuery): Unit = {
+    // The checkpoint says all that an earlier run of the query still had to tell.
+    runs.values.removeIf(_.query.queryId == query.queryId)
+    runs.put(query.runId, new PublishedRun(query))
+    remind()
+  }
+
+  override def asked(runId: UUID): Option[RoutingTables] =
+    Option(runs.get(runId)).flatMap { run =>
+      val tables = run.asked.get
+      if (tables.isDefined) run.handed.set(tables)
+      tables
+    }
+
+  /** Nothing for ZooKeeper: the status says it. */
+  override def postponed(runId: UUID, reason: String): Unit = ()
+
+  override def refused(runId: UUID, version: Long, reason: String): Unit = tell(runId) { run =>
+    run.asked.set(None)
+    run.refusal.set(Some(version -> reason))
+  }
+
+  override def migrating(runId: UUID, figures: SwitchFigures): Unit = tell(runId) { run =>
+    run.handed.get.filter(_.version == figures.toVersion).foreach { tables =>
+      run.planned.set(Some(Target(tables.version, tables.hash) -> figures.batch))
+    }
+    run.asked.set(None)
+  }
+
+  override def batchEnded(runId: UUID, batch: Long): Unit = Option(runs.get(runId)).foreach { run =>
+    run.committed.accumulateAndGet(batch, (a: Long, b: Long) => math.max(a, b))
+    remind()
+  }
+
+  override def ended(runId: UUID): Unit = tell(runId)(_.ended = true)
+
+  override def close(): Unit = {
+    closed = true
+    remind()
+    thread.foreach(_.join(ZooKeeperPublisher.CloseMs))
+    session.close()
+  }
+
+  private def tell(runId: UUID)(f: PublishedRun => Unit): Unit =
+    Option(runs.get(runId)).foreach { run =>
+      f(run)
+      remind()
+    }
+
+  private def remind(): Unit = {
+    news.offer(())
+    ()
+  }
+
+  private def work(application: Application, reconciler: QueryReconciler): Unit = {
+    val start = System.nanoTime()
+    while (!closed) {
+      val fine =
+        try pass(application, reconciler)
+        catch {
+          case _: InterruptedException =>
+            closed = true
+            true
+          case NonFatal(e) =>
+            logWarning("a look at ZooKeeper failed and is made again", e)
+            false
+        }
+      val waited = NANOSECONDS.toMillis(System.nanoTime() - start)
+      if (!everConnected && waited >= pace.warnAfterMs) warnUnreachable()
+      news.poll(if (fine) pace.pollMs else pace.retryMs, MILLISECONDS)
+    }
+  }
+
+  /** Whether all was looked at. */
+  private def pass(application: Application, reconciler: QueryReconciler): Boolean = {
+    val connected = session.connected
+    if (connected && !everConnected) logInfo(s"connected to ZooKeeper at $connect")
+    everConnected ||= connected
+    board.zookeeper(connected)
+    if (connected) registerApplication(application)
+    val all = runs.values.asScala.toSeq
+    val fine = all.map(run => each(run, connected, reconciler))
+    all.zip(fine).filter(_._1.ended)
+      .filter { case (_, done) => done || runs.size > ZooKeeperPublisher.MostRuns }
+      .foreach { case (run, _) => runs.remove(run.query.runId) }
+    connected && fine.forall(identity)
+  }
+
+  // What is wrong with one query must not hold up the others. Says whether all was done.
+  private def each(run: PublishedRun, connected: Boolean, reconciler: QueryReconciler): Boolean =
+    try {
+      if (connected) {
+        reconciler.reconcile(run)
+        if (run.ended) reconciler.unregister(run)
+      } else reconciler.absorb(run)
+      problem(run, None)
+      connected
+    } catch {
+      case NonFatal(e) =>
+        problem(run, Some(s"ZooKeeper or the checkpoint could not be read or written: $e"))
+        false
+    }
+
+  private def problem(run: PublishedRun, text: Option[String]): Unit = if (run.problem != text) {
+    run.problem = text
+    board.notice(run.query.runId, "zookeeper", text)
+    text.foreach(t => logWarning(s"query ${run.query.queryId}: $t"))
+  }
+
+  private def registerApplication(application: Application): Unit = {
+    val path = tree.app(application.appId)
+    session.read(path) match {
+      case Some(node) if node.ephemeralOwner == session.id => ()
+      case other =>
+        // Of a session of ours that is over.
+        other.foreach(node => session.delete(path, node.version))
+        session.create(path, Payloads.application(application), CreateMode.EPHEMERAL)
+        ()
+    }
+  }
+
+  private def warnUnreachable(): Unit = if (!warned) {
+    warned = true
+    logWarning(s"ZooKeeper at $connect does not answer: queries run without new tables, and it is " +
+      "tried again in the background. Is spark.keyroute.zookeeper.connect right?")
+  }
+}
+
+object ZooKeeperPublisher {
+  private val CloseMs = 5000L
+  // Ended queries that wait for ZooKeeper to be told so.
+  private val MostRuns = 256
+}
