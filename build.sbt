@@ -59,8 +59,8 @@ lazy val spark = (project in file("jvm/spark"))
   .settings(
     name := s"keyroute-spark-${sparkMinor.value}",
     libraryDependencies ++= Seq(protobufJson, scalatest, scalacheck, scalatestScalacheck),
-    Compile / unmanagedJars ++= (sparkJars.value ** "*.jar").classpath,
-    Test / unmanagedJars ++= (sparkJars.value ** "*.jar").classpath,
+    Compile / unmanagedJars ++= (sparkJars.value * "*.jar").classpath,
+    Test / unmanagedJars ++= (sparkJars.value * "*.jar").classpath,
     // What differs between Spark's minor versions.
     Compile / unmanagedSourceDirectories += sourceDirectory.value / "main" / s"spark-${sparkMinor.value}",
     assembly / assemblyJarName := s"keyroute-spark-${sparkMinor.value}_2.13-${version.value}.jar",
@@ -84,7 +84,7 @@ lazy val bench = (project in file("jvm/bench"))
   .dependsOn(core, spark)
   .enablePlugins(JmhPlugin)
   .settings(common)
-  .settings(name := "keyroute-bench", Compile / unmanagedJars ++= (sparkJars.value ** "*.jar").classpath)
+  .settings(name := "keyroute-bench", Compile / unmanagedJars ++= (sparkJars.value * "*.jar").classpath)
 
 lazy val root = (project in file("."))
   .aggregate(core, spark)
