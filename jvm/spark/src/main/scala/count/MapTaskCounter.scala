@@ -2,14 +2,17 @@ package org.apache.spark.sql.keyroute.count
 
 import org.apache.spark.sql.keyroute.route.RouteObserver
 
+import io.keyroute.core.sketch.{LongSpaceSaving, PairSpaceSaving, SlotCounts}
 import io.keyroute.core.table.GroupTable
 import io.keyroute.proto.v1.MapTaskCounts
 
-/** Counts the rows that one map task sends through one exchange: for each partition and each slot
-  * exactly.
+/** Counts the rows that one map task sends through one exchange: rows of each partition and slot
+  * exactly, heavy keys and heavy pairs (upstream key, key) in bounded memory. Rows are counted as
+  * they cross the exchange: above a partial aggregation, where there is one, a row stands for all
+  * rows of its key in the task.
   *
   * @param exchange
-  *   None where only the metrics of the exchange are wanted
+  *   None where only the exchange's metrics are wanted
   */
 final class MapTaskCounter(
     table: GroupTable,
@@ -17,7 +20,7 @@ final class MapTaskCounter(
     mapPartition: Int)
     extends RouteObserver {
   private val partitions = new Array[Long](table.shape.partitions)
-  private val slots = if (exchange.isDefined) new Array[Long](table.shape.slots) else null
+  private val sketches = exchange.map(new MapTaskCounter.Sketches(table, _)).orNull
   private var byEntryRows = 0L
 
   override def routed(
@@ -28,17 +31,18 @@ final class MapTaskCounter(
       upstream: Long): Unit = {
     partitions(partition) += 1
     if (byEntry) byEntryRows += 1
-    if (slots != null) slots(table.slotOf(hash)) += 1
+    if (sketches != null) sketches.add(table.slotOf(hash), fingerprint, upstream)
   }
 
   def rowsByEntry: Long = byEntryRows
   def rowsBySlot: Long = partitions.sum - byEntryRows
 
   /** Sends what was counted to the driver. Only when the task has succeeded. */
-  def report(): Unit = exchange.foreach(e => TaskReports.send(counts(e)))
+  def report(): Unit = counts.foreach(TaskReports.send)
 
-  private def counts(e: CountedExchange): MapTaskCounts = {
-    val counts = MapTaskCounts.newBuilder()
+  /** What was counted; None where nothing is wanted. */
+  def counts: Option[MapTaskCounts] = exchange.map { e =>
+    val message = MapTaskCounts.newBuilder()
       .setRunId(e.id.runId.toString)
       .setBatch(e.id.batch)
       .setGroup(e.id.group)
@@ -49,11 +53,33 @@ final class MapTaskCounter(
       .setExplicitRows(byEntryRows)
       .setUpstreamGroup(e.upstream.fold(-1L)(_.group))
       .setUpstreamKey(e.upstream.fold("")(_.how))
-    partitions.foreach(counts.addPartitionRows)
-    slots.indices.filter(slots(_) > 0).foreach { slot =>
-      counts.addSlots(slot)
-      counts.addSlotRows(slots(slot))
+    partitions.foreach(message.addPartitionRows)
+    sketches.addTo(message)
+    message.build()
+  }
+}
+
+object MapTaskCounter {
+
+  /** A group without routing columns has no keys to tell apart, only slots. */
+  private final class Sketches(table: GroupTable, exchange: CountedExchange) {
+    private val slots = new SlotCounts(table.shape.slots)
+    private val keys =
+      if (table.shape.routingOrdinals.isEmpty) null else new LongSpaceSaving(exchange.counters)
+    private val pairs =
+      if (keys == null || exchange.upstream.isEmpty) null
+      else new PairSpaceSaving(exchange.counters)
+
+    def add(slot: Int, fingerprint: Long, upstream: Long): Unit = {
+      slots.add(slot)
+      if (keys != null) keys.offer(fingerprint)
+      if (pairs != null) pairs.offer(upstream, fingerprint)
     }
-    counts.build()
+
+    def addTo(message: MapTaskCounts.Builder): Unit = {
+      slots.addTo(message)
+      if (keys != null) message.setKeys(keys.toProto)
+      if (pairs != null) message.setPairs(pairs.toProto)
+    }
   }
 }

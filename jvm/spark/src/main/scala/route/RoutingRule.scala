@@ -46,10 +46,7 @@ final class RoutingRule(session: SparkSession, decider: BatchDecider)
   private def plannedBatch(
       plan: SparkPlan,
       nodes: Seq[StatefulNode],
-      query: StreamExecution): PlannedBatch = {
-    val bypass =
-      if (SparkSeam.isRealTime(query)) Some("the query runs in real-time mode")
-      else StateProviders.problem(session.sessionState.conf)
+      query: StreamExecution): PlannedBatch =
     PlannedBatch(
       session,
       query.id,
@@ -58,8 +55,13 @@ final class RoutingRule(session: SparkSession, decider: BatchDecider)
       nodes.head.info.storeVersion,
       new Path(query.resolvedCheckpointRoot),
       GroupFinder.operators(nodes),
-      GroupFinder.groups(plan, bypass))
-  }
+      GroupFinder.groups(plan, bypass(query)))
+
+  /** Why the whole query stays on Spark's hash. */
+  private def bypass(query: StreamExecution): Option[String] =
+    if (!Settings.enabled.in(session.conf.getOption)) Some(s"${Settings.enabled.key} is false")
+    else if (SparkSeam.isRealTime(query)) Some("it runs in real-time mode")
+    else StateProviders.problem(session.sessionState.conf)
 
   /** Without a table the plan is as good as it came, so that nothing here may stop the query. */
   private def transform(plan: SparkPlan, batch: PlannedBatch, route: BatchRoute): SparkPlan =
@@ -88,7 +90,7 @@ final class RoutingRule(session: SparkSession, decider: BatchDecider)
   }
 
   private def placePartitions(batch: PlannedBatch, route: BatchRoute): Unit =
-    if (Settings.placementEnabled.in(name => session.conf.getOption(name)))
+    if (Settings.placementEnabled.in(session.conf.getOption))
       Driver.placement.foreach { placement =>
         try placement.beforeBatch(batch, route.tables.value.parts)
         catch {
