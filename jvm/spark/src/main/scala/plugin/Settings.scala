@@ -116,8 +116,15 @@ object Settings {
     "Batches that a switch waits for stores to be loaded before it reads them from the checkpoint.",
     _.toInt)
 
+  val assumeNoTable: Setting[Boolean] = Setting(
+    "spark.keyroute.routeLog.assumeNoTable", "false", "boolean",
+    "Whether a checkpoint without KeyRoute's route log is taken for one that never had a routing " +
+      "table. If it had one, the results are wrong.",
+    bool)
+
   val all: Seq[Setting[_]] = Seq(enabled, zookeeperConnect, zookeeperRoot, zookeeperAuthFile,
     gatewayHost, gatewayPort, gatewayTokenFile, statisticsEnabled, statisticsCounters,
     statisticsPeriodRows, statisticsPeriods, statisticsUpstreamKey, placementEnabled,
-    placementExecutors, slots, handoffTimeoutMs, handoffPostponements)
+    placementExecutors, slots, handoffTimeoutMs, handoffPostponements,
+    assumeNoTable)
 }

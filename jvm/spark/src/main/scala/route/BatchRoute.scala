@@ -4,6 +4,7 @@ import java.util.UUID
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.keyroute.handoff.Switch
+import org.apache.spark.sql.keyroute.state.StoreKeys
 
 import io.keyroute.core.table.RoutingTables
 
@@ -17,6 +18,8 @@ import io.keyroute.core.table.RoutingTables
   *   in force in this batch; version 0 is no table
   * @param switch
   *   in the batch that switches: what moves, and where it lies
+  * @param stores
+  *   layout of the keys of each routed store, while a table is in force
   */
 final case class BatchRoute(
     queryId: UUID,
@@ -25,7 +28,8 @@ final case class BatchRoute(
     groupOf: Map[Long, Long],
     tables: Broadcast[RoutingTables],
     version: Long,
-    switch: Option[Switch])
+    switch: Option[Switch],
+    stores: Seq[StoreKeys] = Nil)
 
 /** The decision for one batch.
   *

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.keyroute.route
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, CollationAwareMurmur3Hash, CollationAwareXxHash64, Expression, Literal, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, CollationAwareMurmur3Hash, CollationAwareXxHash64, Expression, Literal, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.DataType
 
 import io.keyroute.core.table.GroupTable
@@ -35,19 +35,24 @@ object KeyHash {
       routingOrdinals)
 }
 
-/** Routes rows by a table. Not thread-safe.
+/** Routes rows by tables of one group. Not thread-safe.
   *
   * @param keyHash
   *   bound to the rows' columns
   */
-final class RowRouter(keyHash: KeyHash, table: GroupTable) {
+final class RowRouter(keyHash: KeyHash) {
   private val bySlotOnly = keyHash.routingOrdinals.isEmpty
   private val numbers = UnsafeProjection.create(Seq(keyHash.hash, keyHash.fingerprint))
+  private var current: UnsafeRow = _
 
-  /** The partition, in [0, n), of the row's key. */
-  def partition(row: InternalRow): Int = {
-    val both = numbers(row)
-    if (bySlotOnly) table.routeBySlot(both.getInt(0))
-    else table.route(both.getInt(0), both.getLong(1))
-  }
+  /** Takes a row whose key [[partition]] is then asked for. */
+  def take(row: InternalRow): Unit = current = numbers(row)
+
+  def hash: Int = current.getInt(0)
+
+  def fingerprint: Long = current.getLong(1)
+
+  /** The partition, in [0, n), of the row taken last. */
+  def partition(table: GroupTable): Int =
+    if (bySlotOnly) table.routeBySlot(hash) else table.route(hash, fingerprint)
 }

@@ -1,0 +1,253 @@
+package org.apache.spark.sql.keyroute.handoff
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.keyroute.plugin.Settings
+import org.apache.spark.sql.keyroute.publish.{OperatorState, Reconfigurations, RunningQuery}
+import org.apache.spark.sql.keyroute.route.{BatchDecider, BatchDecision, BatchRoute, KeyRouteException, PlannedBatch}
+import org.apache.spark.sql.keyroute.state.StoreKeys
+
+import io.keyroute.core.routelog.{BypassedOperator, RouteEntry, Switch => LoggedSwitch}
+import io.keyroute.core.table.RoutingTables
+
+/** Decides by which tables each batch of one run is routed, from what the checkpoint says was used
+  * and what is asked for. Called on the stream's thread, once a batch.
+  *
+  * The route log is the authority. An entry is there for the first batch that KeyRoute saw and for
+  * every batch while tables are in force; a batch does not run before its entry is written, and an
+  * entry that is there when a run begins is replayed.
+  */
+final class CheckpointDecider(reconfigurations: () => Reconfigurations)
+    extends BatchDecider with Logging {
+  private var run: Option[RunState] = None
+
+  override def decide(batch: PlannedBatch): BatchDecision = {
+    val conf = batch.session.sessionState.conf
+    val desk = new Desk(reconfigurations, batch)
+    run match {
+      case None if !StateKeys.isProviderOurs(conf) => beginUnrouted(batch, desk)
+      case None => begin(batch, desk)
+      case Some(state) if state.history.isEmpty => decision(batch, state, state.groups, None)
+      case Some(state) => next(batch, desk, state, first = false)
+    }
+  }
+
+  /** A run whose provider cannot move state: everything on Spark's hash, and nothing written. */
+  private def beginUnrouted(batch: PlannedBatch, desk: Desk): BatchDecision = {
+    val provider = batch.session.sessionState.conf.stateStoreProviderClass
+    val reason = s"the state store provider is $provider, which cannot move state: stop the query " +
+      "and have its checkpoint adopted"
+    val folder = new CheckpointLayout(batch.checkpoint, batch.session.sessionState.newHadoopConf())
+    if (RouteLog.tableBefore(folder, batch.batch)) throw new KeyRouteException(
+      s"the state in ${batch.checkpoint} is laid out by a routing table, but the query was started " +
+        s"with the state store provider $provider. Start it with the one that it had.")
+    val groups = RouteGroups(Nil, batch.operators.map(_.id -> reason).toMap)
+    val state = RunState(None, groups, None, broadcast(batch, RoutingTables.empty(
+      batch.queryId.toString, Nil)))
+    run = Some(state)
+    announce(batch, desk, state, 0L, Some(reason))
+    decision(batch, state, groups, None)
+  }
+
+  /** The first planning of a run: the log is put in order and read, and a batch that was planned
+    * before is planned the same. */
+  private def begin(batch: PlannedBatch, desk: Desk): BatchDecision = {
+    AttemptWatch.of(batch.session.sparkContext): Unit
+    val history = new RouteHistory(batch)
+    history.putInOrder(batch.batch)
+    val groups = history.first.map(RouteGroups.of).getOrElse(RouteGroups.planned(batch))
+    val inForce = history.newestBefore(batch.batch).flatMap(tablesOf(history, _))
+    val state = RunState(Some(history), groups, inForce,
+      broadcast(batch, groups.complete(tablesOrNone(batch, inForce))))
+    run = Some(state)
+    announce(batch, desk, state, history.sinceBatch(batch.batch), None)
+    if (history.has(batch.batch)) replay(batch, history, state)
+    else next(batch, desk, state, first = true)
+  }
+
+  private def replay(
+      batch: PlannedBatch,
+      history: RouteHistory,
+      before: RunState): BatchDecision = {
+    val entry = history.log.entry(batch.batch)
+    val inForce = tablesOf(history, entry)
+    val groups = before.groups.checked(batch, inForce.isDefined)
+    val stores = if (inForce.isDefined) groups.stores(batch) else Nil
+    val to = broadcast(batch, groups.complete(tablesOrNone(batch, inForce)))
+    val switch = entry.switch.map { logged =>
+      val from = groups.complete(tablesOrNone(batch, fromTables(history, logged)))
+      new Handoff(batch, history.layout, groups.shapes, stores, broadcast(batch, from), to)
+        .restore(logged)
+    }
+    history.replayed(entry)
+    val state = before.copy(inForce = inForce, tables = to, stores = Some(stores))
+    run = Some(state)
+    decision(batch, state, groups, switch)
+  }
+
+  private def next(
+      batch: PlannedBatch,
+      desk: Desk,
+      before: RunState,
+      first: Boolean): BatchDecision = {
+    val history = before.history.get
+    val groups = before.groups.checked(batch, before.inForce.isDefined)
+    val switched = desk.asked(groups, before.version)
+      .flatMap(asked => switchTo(batch, desk, groups, asked, first))
+    val state = switched.fold(run.get)(_._1)
+    record(batch, history, state, switched.map(_._2))
+    run = Some(state)
+    switched.foreach { case (_, s) => desk.migrating(Handoff.figures(batch.batch, s)) }
+    history.retain(batch.batch)
+    decision(batch, state, groups, switched.map(_._2.switch))
+  }
+
+  /** Writes the batch's entry, where it needs one: from here on the batch is decided. */
+  private def record(
+      batch: PlannedBatch,
+      history: RouteHistory,
+      state: RunState,
+      switched: Option[Switched]): Unit = {
+    def entry = RouteEntry(batch.queryId.toString, batch.batch,
+      history.layout.offsetsHash(batch.batch), state.version, state.inForce.fold("")(_.hash),
+      state.groups.shapes,
+      state.groups.bypassed.toSeq.sorted.map { case (op, why) => BypassedOperator(op, why) },
+      switched.map { s =>
+        val from = run.flatMap(_.inForce)
+        LoggedSwitch(from.fold(0L)(_.tables.version), from.fold("")(_.hash), s.moved)
+      })
+    if (state.inForce.isDefined) history.commit(entry)
+    else if (history.first.isEmpty) {
+      try history.commit(entry)
+      catch {
+        case e: KeyRouteException => throw e
+        // No table was ever in force: this must not stop the query. The next batch tries again.
+        case NonFatal(e) if !Thread.currentThread().isInterrupted =>
+          logWarning(s"KeyRoute: the first route entry of ${batch.checkpoint} cannot be written", e)
+      }
+    }
+  }
+
+  /** Tries a switch; None where it has to wait. */
+  private def switchTo(
+      batch: PlannedBatch,
+      desk: Desk,
+      groups: RouteGroups,
+      asked: RoutingTables,
+      first: Boolean): Option[(RunState, Switched)] = {
+    val state = run.get
+    val missing = groups.groupOf.keySet.diff(batch.operators.map(_.id).toSet)
+    if (missing.nonEmpty)
+      wait(desk, s"operators ${missing.toSeq.sorted.mkString(", ")} are not in this batch's plan")
+    else if (!first && !attemptsAreClear(batch))
+      wait(desk, s"a task of batch ${batch.batch - 1} had several attempts")
+    else
+      try {
+        state.history.get.tables.put(asked)
+        val stores = state.stores.getOrElse(groups.stores(batch))
+        val to = broadcast(batch, groups.complete(asked))
+        val pull = first ||
+          state.postponed >= Settings.handoffPostponements.in(batch.session.conf.getOption)
+        new Handoff(batch, state.history.get.layout, groups.shapes, stores, state.tables, to)
+          .attempt(pull) match {
+          case Right(switched) =>
+            Some((state.copy(inForce = Some(InForce(asked, asked.hash)), tables = to,
+              stores = Some(stores), postponed = 0), switched))
+          case Left(reason) =>
+            to.destroy()
+            run = Some(state.copy(postponed = state.postponed + 1))
+            wait(desk, reason)
+        }
+      } catch {
+        // Nothing is written yet, so nothing is decided.
+        case NonFatal(e) if !Thread.currentThread().isInterrupted =>
+          logWarning(s"KeyRoute: no switch to version ${asked.version} in batch ${batch.batch}", e)
+          wait(desk, String.valueOf(e.getMessage))
+      }
+  }
+
+  private def wait(desk: Desk, reason: String): Option[Nothing] = {
+    desk.postponed(reason)
+    None
+  }
+
+  /** Versions of checkpoint format 2 have unique ids; in format 1 an attempt may overwrite another's
+    * file while the handoff reads its memory. */
+  private def attemptsAreClear(batch: PlannedBatch): Boolean =
+    StatefulOperatorStateInfo.enableStateStoreCheckpointIds(batch.session.sessionState.conf) ||
+      AttemptWatch.of(batch.session.sparkContext)
+        .ranOnce(batch.session.sparkContext, batch.queryId.toString, batch.batch - 1)
+
+  private def decision(
+      batch: PlannedBatch,
+      state: RunState,
+      groups: RouteGroups,
+      switch: Option[Switch]): BatchDecision = {
+    val stores: Seq[StoreKeys] =
+      if (state.version == 0) Nil
+      else state.stores.getOrElse {
+        val read = groups.stores(batch)
+        run = Some(state.copy(stores = Some(read)))
+        read
+      }
+    BatchDecision(BatchRoute(batch.queryId, batch.runId, batch.batch, groups.groupOf, state.tables,
+      state.version, switch, stores), groups.bypassed)
+  }
+
+  private def announce(
+      batch: PlannedBatch,
+      desk: Desk,
+      state: RunState,
+      since: Long,
+      bypass: Option[String]): Unit =
+    desk.started(RunningQuery(batch.queryId, batch.runId, batch.name, batch.checkpoint,
+      batch.session.sessionState.newHadoopConf(), state.groups.shapes,
+      batch.operators.map(o => OperatorState(o.id, o.name,
+        state.groups.groupOf.getOrElse(o.id, o.id), state.groups.bypassed.get(o.id))),
+      tablesOrNone(batch, state.inForce), since, bypass))
+
+  private def tablesOf(history: RouteHistory, entry: RouteEntry): Option[InForce] =
+    Option.when(entry.hasTable)(InForce(
+      history.tables.get(entry.tableVersion, entry.tableHash), entry.tableHash))
+
+  private def fromTables(history: RouteHistory, switch: LoggedSwitch): Option[InForce] =
+    Option.when(switch.fromVersion > 0)(InForce(
+      history.tables.get(switch.fromVersion, switch.fromHash), switch.fromHash))
+
+  private def tablesOrNone(batch: PlannedBatch, tables: Option[InForce]): RoutingTables =
+    tables.fold(RoutingTables.empty(batch.queryId.toString, Nil))(_.tables)
+
+  private def broadcast(batch: PlannedBatch, tables: RoutingTables): Broadcast[RoutingTables] =
+    batch.session.sparkContext.broadcast(tables)
+}
+
+/** Tables in force.
+  *
+  * @param hash
+  *   of the tables as they were published
+  */
+private[handoff] final case class InForce(tables: RoutingTables, hash: String)
+
+/** What a run remembers from batch to batch.
+  *
+  * @param history
+  *   none where the run is not routed
+  * @param tables
+  *   in force, with an empty table for each group that they leave out
+  * @param stores
+  *   layout of all routed stores, once it was needed
+  * @param postponed
+  *   batches that the asked switch has waited for its handoff
+  */
+private[handoff] final case class RunState(
+    history: Option[RouteHistory],
+    groups: RouteGroups,
+    inForce: Option[InForce],
+    tables: Broadcast[RoutingTables],
+    stores: Option[Seq[StoreKeys]] = None,
+    postponed: Int = 0) {
+  def version: Long = inForce.fold(0L)(_.tables.version)
+}

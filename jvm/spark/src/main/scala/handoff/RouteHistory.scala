@@ -1,0 +1,120 @@
+package org.apache.spark.sql.keyroute.handoff
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.keyroute.plugin.Settings
+import org.apache.spark.sql.keyroute.route.{KeyRouteException, PlannedBatch}
+
+import io.keyroute.core.routelog.RouteEntry
+
+/** The checkpoint's side of a run: what was routed how, and the files to do it again. */
+private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
+  val layout: CheckpointLayout =
+    new CheckpointLayout(batch.checkpoint, batch.session.sessionState.newHadoopConf())
+  val log: RouteLog = new RouteLog(batch.session, layout)
+  val tables: TableStore = new TableStore(layout)
+
+  private val retained = batch.session.sessionState.conf.minBatchesToRetain
+  private var firstEntry: Option[RouteEntry] = None
+  private var lastSwitch: Option[Long] = None
+
+  /** The query's first entry, once it is there. It fixes the groups and is never dropped. */
+  def first: Option[RouteEntry] = firstEntry
+
+  def has(batch: Long): Boolean = log.batches.contains(batch)
+
+  def newestBefore(batch: Long): Option[RouteEntry] =
+    log.batches.filter(_ < batch).lastOption.map(log.entry)
+
+  /** Before the first batch of a run: what is of another timeline goes aside, and what is left must
+    * be whole.
+    * @throws KeyRouteException
+    *   if entries are missing: the folder is not of this checkpoint */
+  def putInOrder(next: Long): Unit = {
+    val now = System.currentTimeMillis()
+    log.batches.filter(_ > next).foreach(setAside(_, now))
+    if (has(next) && !isOfThisTimeline(log.entry(next))) setAside(next, now)
+    firstEntry = log.batches.headOption.map(log.entry)
+    if (firstEntry.isEmpty && next > 0) checkMayBeMissing(next)
+    newestBefore(next).foreach(checkFollowed(_, next))
+    layout.dropHandoffs(_ < next)
+    retainAll(next)
+  }
+
+  private def setAside(batch: Long, nowMs: Long): Unit = {
+    logWarning(s"KeyRoute: the route entry of batch $batch of ${layout.checkpoint} is of another " +
+      s"timeline (was the query rolled back?); it is moved to ${layout.aside}")
+    log.moveAside(batch, nowMs)
+  }
+
+  private def isOfThisTimeline(entry: RouteEntry): Boolean =
+    entry.queryId == batch.queryId.toString &&
+      entry.offsetsHash == layout.offsetsHash(entry.batch)
+
+  private def checkMayBeMissing(next: Long): Unit =
+    if (!Settings.assumeNoTable.in(batch.session.conf.getOption)) throw new KeyRouteException(
+      s"${layout.checkpoint} stands at batch $next but has no route log (${layout.routes}): it is a " +
+        "copy without the folder keyroute, or KeyRoute has never planned a batch of it. In the first " +
+        "case copy that folder, too, or the results would be wrong. Only if you know that the query " +
+        s"never had a routing table, start it once with ${Settings.assumeNoTable.key}=true.")
+
+  private def checkFollowed(newest: RouteEntry, next: Long): Unit =
+    if (newest.hasTable) {
+      if (newest.batch != next - 1) throw new KeyRouteException(
+        s"${layout.checkpoint} stands at batch $next, but its route log ends with batch " +
+          s"${newest.batch}, where routing tables ${newest.tableVersion} were in force: entries are " +
+          s"missing in ${layout.routes}. Restore that folder from the same copy as the rest.")
+      if (layout.hasOffsets(newest.batch) && !isOfThisTimeline(newest)) throw new KeyRouteException(
+        s"the route entry of batch ${newest.batch} was written for other input than " +
+          s"${layout.checkpoint} holds: its folder keyroute is of another copy. Restore both from " +
+          "the same one.")
+    }
+
+  /** The batch that switched to the tables that were in force before a batch. */
+  def sinceBatch(batch: Long): Long = {
+    val entries = log.batches.filter(_ < batch).reverseIterator.map(log.entry)
+    val newest = entries.nextOption()
+    newest.filter(_.hasTable).fold(0L) { n =>
+      (Iterator.single(n) ++ entries.takeWhile(_.tableVersion == n.tableVersion))
+        .foldLeft(n.batch)((_, e) => e.batch)
+    }
+  }
+
+  /** Writes the entry of a batch. */
+  def commit(entry: RouteEntry): Unit = {
+    log.commit(entry)
+    if (firstEntry.isEmpty) firstEntry = Some(entry)
+    if (entry.switch.isDefined) lastSwitch = Some(entry.batch)
+  }
+
+  /** The entry of this batch was there already. */
+  def replayed(entry: RouteEntry): Unit =
+    if (entry.switch.isDefined) lastSwitch = Some(entry.batch)
+
+  /** After each entry: drops the one that Spark drops now, and the files of a switch that is
+    * committed. Both can be done without looking what is there. */
+  def retain(batch: Long): Unit = {
+    val old = batch - retained - 1
+    if (firstEntry.exists(_.batch < old)) log.drop(old)
+    lastSwitch.filter(_ < batch).foreach { b =>
+      layout.dropHandoffs(_ == b)
+      lastSwitch = None
+    }
+  }
+
+  private def retainAll(next: Long): Unit = {
+    val first = firstEntry.map(_.batch)
+    log.batches.filter(b => b < next - retained && !first.contains(b)).foreach(log.drop)
+    if (layout.names(layout.tables).size > RouteHistory.TablesKept) {
+      val entries = log.batches.map(log.entry)
+      val named = entries.flatMap(e =>
+        (e.tableVersion -> e.tableHash) +: e.switch.map(s => s.fromVersion -> s.fromHash).toSeq)
+      tables.purge(entries.map(_.tableVersion).maxOption.getOrElse(0L), named.toSet)
+    }
+  }
+}
+
+private[handoff] object RouteHistory {
+
+  /** Files of tables that may lie about before they are looked through. */
+  private val TablesKept = 10
+}

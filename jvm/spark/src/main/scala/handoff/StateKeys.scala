@@ -1,0 +1,130 @@
+package org.apache.spark.sql.keyroute.handoff
+
+import java.util.UUID
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorsUtils
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.{StateStoreColumnFamilySchemaUtils, TransformWithStateOperatorProperties, TransformWithStateVariableInfo}
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.keyroute.route.PlannedOperator
+import org.apache.spark.sql.keyroute.state.{RoutedHDFSBackedStateStoreProvider, RoutedRocksDBStateStoreProvider, StoreKeys, FamilyKeys}
+import org.apache.spark.sql.types.DataType
+
+import io.keyroute.core.table.GroupShape
+
+/** How the keys in an operator's state are laid out, from the state schema files of the checkpoint
+  * (Spark writes them before our rule runs), and which operators can be moved at all. */
+object StateKeys {
+  private val PlainOperators = Set(
+    StatefulOperatorsUtils.STATE_STORE_SAVE_EXEC_OP_NAME,
+    StatefulOperatorsUtils.DEDUPLICATE_EXEC_OP_NAME)
+  private val Default = StateStore.DEFAULT_COL_FAMILY_NAME
+
+  private def isTransformWithState(name: String): Boolean =
+    StatefulOperatorsUtils.TRANSFORM_WITH_STATE_OP_NAMES.contains(name)
+
+  /** Whether the session's state store provider migrates. */
+  def isProviderOurs(conf: SQLConf): Boolean = isRocksDb(conf) ||
+    conf.stateStoreProviderClass == classOf[RoutedHDFSBackedStateStoreProvider].getName
+
+  private def isRocksDb(conf: SQLConf): Boolean =
+    conf.stateStoreProviderClass == classOf[RoutedRocksDBStateStoreProvider].getName
+
+  /** Why no state of a query with this configuration can be moved, if so. */
+  def unmovable(conf: SQLConf): Option[String] = {
+    val stores = StateStoreConf(conf)
+    if (stores.rowChecksumEnabled)
+      Some(s"${SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key} is on")
+    else if (stores.unloadOnCommit)
+      Some(s"${SQLConf.STATE_STORE_UNLOAD_ON_COMMIT.key} is on")
+    else if (isRocksDb(conf) && stores.stateStoreEncodingFormat.toLowerCase != "unsaferow")
+      Some(s"the state is encoded as ${stores.stateStoreEncodingFormat}")
+    else None
+  }
+
+  /** Why an operator of this kind cannot be moved, if so. */
+  def unmovable(operator: PlannedOperator): Option[String] =
+    if (!PlainOperators(operator.name) && !isTransformWithState(operator.name))
+      Some(s"the state of ${operator.name} cannot be moved yet")
+    else if (operator.stores != Seq(StateStoreId.DEFAULT_STORE_NAME))
+      Some(s"${operator.name} has several state stores")
+    else None
+
+  /** The layout of an operator's stores, checked against its group's key; or why it is not known. */
+  def of(
+      operator: PlannedOperator,
+      shape: GroupShape,
+      conf: SQLConf,
+      hadoopConf: Configuration): Either[String, Seq[StoreKeys]] =
+    unmovable(operator).toLeft(()).flatMap { _ =>
+      try {
+        val keys = operator.stores.map(read(operator, _, shape, isRocksDb(conf), hadoopConf))
+        keys.flatMap(mismatch(_, shape)).headOption.toLeft(keys)
+      } catch {
+        case NonFatal(e) =>
+          Left(s"the layout of the state of ${operator.name} cannot be read: ${e.getMessage}")
+      }
+    }
+
+  private def read(
+      operator: PlannedOperator,
+      store: String,
+      shape: GroupShape,
+      rocksDb: Boolean,
+      hadoopConf: Configuration): StoreKeys = {
+    val root = operator.info.checkpointLocation
+    val (schemaFiles, variables) =
+      if (isTransformWithState(operator.name)) variablesOf(operator, store, hadoopConf)
+      else (Nil, Nil)
+    val id = StateStoreProviderId(
+      StateStoreId(root, operator.id, StateStore.PARTITION_ID_TO_CHECK_SCHEMA, store),
+      UUID.randomUUID())
+    val schemas = new StateSchemaCompatibilityChecker(id, hadoopConf, schemaFiles,
+      createSchemaDir = false).readSchemaFile()
+    val families = schemas
+      .filterNot(s => isTransformWithState(operator.name) && s.colFamilyName == Default)
+      .map { s =>
+        val base = StateStoreColumnFamilySchemaUtils.getBaseStateName(s.colFamilyName)
+        FamilyKeys(s.colFamilyName, s.keySchema, s.valueSchema,
+          s.keyStateEncoderSpec.getOrElse(NoPrefixKeyStateEncoderSpec(s.keySchema)),
+          variables.find(_.stateName == base))
+      }
+    StoreKeys(operator.id, operator.name, store, operator.stateFormatVersion, rocksDb,
+      withFamilies = isTransformWithState(operator.name), families, shape.routingOrdinals)
+  }
+
+  /** Schema files and state variables of a `transformWithState`. */
+  private def variablesOf(
+      operator: PlannedOperator,
+      store: String,
+      hadoopConf: Configuration): (List[Path], List[TransformWithStateVariableInfo]) = {
+    val folder = new Path(operator.info.checkpointLocation, operator.id.toString)
+    val metadata = OperatorStateMetadataReader
+      .createReader(folder, hadoopConf, 2, operator.info.storeVersion, createMetadataDir = false)
+      .read()
+    metadata match {
+      case Some(v2: OperatorStateMetadataV2) =>
+        val files = v2.stateStoreInfo.filter(_.storeName == store)
+          .flatMap(_.stateSchemaFilePaths).map(new Path(_)).toList
+        (files, TransformWithStateOperatorProperties.fromJson(v2.operatorPropertiesJson)
+          .stateVariables)
+      case other => throw new IllegalStateException(s"its metadata is $other")
+    }
+  }
+
+  private def mismatch(keys: StoreKeys, shape: GroupShape): Option[String] = {
+    val expected = shape.keyTypes.map(DataType.fromDDL)
+    keys.families.map { family =>
+      val found = keys.extractor(family).partitionKeySchema.map(_.dataType)
+      Option.unless(found.size == expected.size && found.zip(expected).forall {
+        case (a, b) => DataType.equalsStructurally(a, b, ignoreNullability = true)
+      })(s"the state of ${keys.operatorName} is keyed by ${found.map(_.sql).mkString(", ")} in " +
+        s"family ${family.family}, its rows by ${shape.keyTypes.mkString(", ")}")
+    }.collectFirst { case Some(difference) => difference }
+  }
+}

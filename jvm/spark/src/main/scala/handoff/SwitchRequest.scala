@@ -1,0 +1,54 @@
+package org.apache.spark.sql.keyroute.handoff
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.keyroute.plugin.Settings
+import org.apache.spark.sql.keyroute.publish.{Reconfigurations, RunningQuery, SwitchFigures}
+import org.apache.spark.sql.keyroute.route.PlannedBatch
+
+import io.keyroute.core.table.RoutingTables
+
+/** The reconfigurations as a run talks to them: a part that the query does not need, so whatever
+  * goes wrong there stays there. */
+private[handoff] final class Desk(reconfigurations: () => Reconfigurations, batch: PlannedBatch)
+    extends Logging {
+  private val runId = batch.runId
+
+  def started(query: RunningQuery): Unit = tell(_.started(query))
+  def postponed(reason: String): Unit = tell(_.postponed(runId, reason))
+  def migrating(figures: SwitchFigures): Unit = tell(_.migrating(runId, figures))
+
+  /** The tables to switch to, if there are any and they fit; others are refused.
+    *
+    * @param inForce
+    *   version in force, 0 for none
+    */
+  def asked(groups: RouteGroups, inForce: Long): Option[RoutingTables] =
+    if (!Settings.enabled.in(batch.session.conf.getOption)) None
+    else
+      guarded(reconfigurations().asked(runId), None).filter(_.version != inForce).flatMap { tables =>
+        val problem = if (tables.version < inForce)
+          Left(s"version $inForce is in force, and ${tables.version} is not greater")
+        else tables.checkQuery(batch.queryId.toString)
+          .flatMap(_ => tables.check(groups.shapes))
+          .flatMap(_ => StateKeys.unmovable(batch.session.sessionState.conf).toLeft(()))
+        problem match {
+          case Right(_) => Some(tables)
+          case Left(reason) =>
+            tell(_.refused(runId, tables.version, reason))
+            None
+        }
+      }
+
+  private def tell(message: Reconfigurations => Unit): Unit =
+    guarded(message(reconfigurations()), ())
+
+  private def guarded[T](body: => T, otherwise: => T): T =
+    try body
+    catch {
+      case NonFatal(e) =>
+        logWarning("KeyRoute: reconfigurations do not answer; the query goes on", e)
+        otherwise
+    }
+}
