@@ -72,7 +72,7 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       batch: PlannedBatch,
       history: RouteHistory,
       before: RunState): BatchDecision = {
-    val entry = history.log.entry(batch.batch)
+    val entry = history.entries.entry(batch.batch)
     val inForce = tablesOf(history, entry)
     val groups = before.groups.checked(batch, inForce.isDefined)
     val stores = if (inForce.isDefined) groups.stores(batch) else Nil

@@ -10,7 +10,7 @@ import io.keyroute.core.routelog.RouteEntry
 private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
   val layout: CheckpointLayout =
     new CheckpointLayout(batch.checkpoint, batch.session.sessionState.newHadoopConf())
-  val log: RouteLog = new RouteLog(batch.session, layout)
+  val entries: RouteLog = new RouteLog(batch.session, layout)
   val tables: TableStore = new TableStore(layout)
 
   private val retained = batch.session.sessionState.conf.minBatchesToRetain
@@ -20,10 +20,10 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
   /** The query's first entry, once it is there. It fixes the groups and is never dropped. */
   def first: Option[RouteEntry] = firstEntry
 
-  def has(batch: Long): Boolean = log.batches.contains(batch)
+  def has(batch: Long): Boolean = entries.batches.contains(batch)
 
   def newestBefore(batch: Long): Option[RouteEntry] =
-    log.batches.filter(_ < batch).lastOption.map(log.entry)
+    entries.batches.filter(_ < batch).lastOption.map(entries.entry)
 
   /** Before the first batch of a run: what is of another timeline goes aside, and what is left must
     * be whole.
@@ -31,9 +31,9 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
     *   if entries are missing: the folder is not of this checkpoint */
   def putInOrder(next: Long): Unit = {
     val now = System.currentTimeMillis()
-    log.batches.filter(_ > next).foreach(setAside(_, now))
-    if (has(next) && !isOfThisTimeline(log.entry(next))) setAside(next, now)
-    firstEntry = log.batches.headOption.map(log.entry)
+    entries.batches.filter(_ > next).foreach(setAside(_, now))
+    if (has(next) && !isOfThisTimeline(entries.entry(next))) setAside(next, now)
+    firstEntry = entries.batches.headOption.map(entries.entry)
     if (firstEntry.isEmpty && next > 0) checkMayBeMissing(next)
     newestBefore(next).foreach(checkFollowed(_, next))
     layout.dropHandoffs(_ < next)
@@ -43,7 +43,7 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
   private def setAside(batch: Long, nowMs: Long): Unit = {
     logWarning(s"KeyRoute: the route entry of batch $batch of ${layout.checkpoint} is of another " +
       s"timeline (was the query rolled back?); it is moved to ${layout.aside}")
-    log.moveAside(batch, nowMs)
+    entries.moveAside(batch, nowMs)
   }
 
   private def isOfThisTimeline(entry: RouteEntry): Boolean =
@@ -71,17 +71,17 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
 
   /** The batch that switched to the tables that were in force before a batch. */
   def sinceBatch(batch: Long): Long = {
-    val entries = log.batches.filter(_ < batch).reverseIterator.map(log.entry)
-    val newest = entries.nextOption()
+    val older = entries.batches.filter(_ < batch).reverseIterator.map(entries.entry)
+    val newest = older.nextOption()
     newest.filter(_.hasTable).fold(0L) { n =>
-      (Iterator.single(n) ++ entries.takeWhile(_.tableVersion == n.tableVersion))
+      (Iterator.single(n) ++ older.takeWhile(_.tableVersion == n.tableVersion))
         .foldLeft(n.batch)((_, e) => e.batch)
     }
   }
 
   /** Writes the entry of a batch. */
   def commit(entry: RouteEntry): Unit = {
-    log.commit(entry)
+    entries.commit(entry)
     if (firstEntry.isEmpty) firstEntry = Some(entry)
     if (entry.switch.isDefined) lastSwitch = Some(entry.batch)
   }
@@ -94,7 +94,7 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
     * committed. Both can be done without looking what is there. */
   def retain(batch: Long): Unit = {
     val old = batch - retained - 1
-    if (firstEntry.exists(_.batch < old)) log.drop(old)
+    if (firstEntry.exists(_.batch < old)) entries.drop(old)
     lastSwitch.filter(_ < batch).foreach { b =>
       layout.dropHandoffs(_ == b)
       lastSwitch = None
@@ -103,12 +103,12 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
 
   private def retainAll(next: Long): Unit = {
     val first = firstEntry.map(_.batch)
-    log.batches.filter(b => b < next - retained && !first.contains(b)).foreach(log.drop)
+    entries.batches.filter(b => b < next - retained && !first.contains(b)).foreach(entries.drop)
     if (layout.names(layout.tables).size > RouteHistory.TablesKept) {
-      val entries = log.batches.map(log.entry)
-      val named = entries.flatMap(e =>
+      val kept = entries.batches.map(entries.entry)
+      val named = kept.flatMap(e =>
         (e.tableVersion -> e.tableHash) +: e.switch.map(s => s.fromVersion -> s.fromHash).toSeq)
-      tables.purge(entries.map(_.tableVersion).maxOption.getOrElse(0L), named.toSet)
+      tables.purge(kept.map(_.tableVersion).maxOption.getOrElse(0L), named.toSet)
     }
   }
 }

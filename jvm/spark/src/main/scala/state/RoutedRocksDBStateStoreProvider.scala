@@ -47,11 +47,10 @@ class RoutedRocksDBStateStoreProvider extends RocksDBStateStoreProvider with Mig
       version: Long,
       uniqueId: Option[String],
       forceSnapshotOnCommit: Boolean): StateStore =
-    readStore match {
+    StateInternals.creator(readStore) match {
       // Loaded, and migrated, by an instance that has been replaced since.
-      case store: RocksDBStateStore if store.creatingProvider ne this =>
-        store.creatingProvider.upgradeReadStoreToWriteStore(
-          readStore, version, uniqueId, forceSnapshotOnCommit)
+      case Some(creator) if creator ne this =>
+        creator.upgradeReadStoreToWriteStore(readStore, version, uniqueId, forceSnapshotOnCommit)
       case _ =>
         upgraded(readStore, version)(
           super.upgradeReadStoreToWriteStore(readStore, version, uniqueId, forceSnapshotOnCommit))

@@ -1,0 +1,274 @@
+package org.apache.spark.sql.keyroute.handoff
+
+import java.io.{File, RandomAccessFile}
+import java.nio.file.{Files, StandardCopyOption}
+
+import org.scalatest.BeforeAndAfterEach
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.keyroute.route.{BatchDecision, KeyRouteException}
+import org.apache.spark.sql.streaming.StreamingQueryException
+import org.apache.spark.util.Utils
+
+import io.keyroute.core.table.RoutingTables
+
+/** What happens to switches, and to the route log, when things go wrong. */
+class SwitchFailureSuite extends AnyFunSuite with BeforeAndAfterEach {
+  import SwitchTest.spark
+
+  override protected def beforeEach(): Unit = {
+    TestDesk.reset()
+    TestDecider.change = identity
+  }
+
+  private val moving = TestTables.random(7L, Workloads.Keys) _
+
+  private def started(storage: Storage, workload: Workload = Workloads.aggregation): TestQuery = {
+    val query = new TestQuery(workload, storage)
+    query.start(): Unit
+    query
+  }
+
+  /** A query that switched in batch 2 and ran two batches more. */
+  private def switched(storage: Storage = Storage.plain): TestQuery = {
+    val query = started(storage)
+    query.feed(2)
+    TestDesk.want(moving)
+    query.feed(3)
+    query.stop()
+    TestDesk.wantNothing()
+    assert(TestDesk.switches.map(_.batch) == Seq(2L), TestDesk.postponements)
+    query
+  }
+
+  /** The message of the deepest cause of ours. */
+  private def failure(body: => Unit): String = {
+    val e = intercept[StreamingQueryException](body)
+    Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null)
+      .collect { case k: KeyRouteException => k.getMessage }.toSeq.lastOption
+      .getOrElse(fail(s"not ours: $e", e))
+  }
+
+  for {
+    storage <- Seq(Storage.plain, Storage.rocksDbs.last, Storage.hdfs)
+    (what, harm) <- Seq[(String, File => Unit)](
+      "whole" -> (_ => ()),
+      "lost" -> (f => assert(f.delete())),
+      "damaged" -> (f => flip(f, f.length() - 3)),
+      "damaged in its head" -> (f => flip(f, 14)))
+  } test(s"a batch that switched and failed is run again, its handoff files $what: $storage") {
+    val query = started(storage)
+    query.feed(2)
+    TestDesk.want(moving)
+    query.inSink = batch => if (batch == 2) throw new IllegalStateException("the sink's own")
+    intercept[StreamingQueryException](query.feed(1))
+    query.stop()
+    val files = query.files("handoff/2").filterNot(_.getName.startsWith("."))
+    assert(files.size == SwitchTest.Partitions)
+    files.foreach(harm)
+    query.inSink = _ => ()
+    query.start()
+    query.feed(2)
+    query.stop()
+    assert(query.wrong == Nil)
+    assert(TestDesk.switches.map(_.batch) == Seq(2L))
+  }
+
+  private def flip(file: File, at: Long): Unit = {
+    val bytes = new RandomAccessFile(file, "rw")
+    try {
+      bytes.seek(at)
+      val old = bytes.readByte()
+      bytes.seek(at)
+      bytes.write(old ^ 0x55)
+    } finally bytes.close()
+    // The local file system's own checksum would find it first, and say the same.
+    new File(file.getParentFile, s".${file.getName}.crc").delete(): Unit
+  }
+
+  (Storage.rocksDbs :+ Storage.hdfs).foreach { storage =>
+    test(s"asked for before a run's first batch, state is read from the checkpoint: $storage") {
+      val query = started(storage)
+      query.feed(2)
+      query.stop()
+      TestDesk.want(moving)
+      query.start()
+      query.feed(2)
+      query.stop()
+      assert(query.wrong == Nil)
+      assert(TestDesk.switches.map(s => (s.batch, s.pulled)) == Seq((2L, true)))
+      assert(query.misplaced(query.table(moving(TestDesk.started.head)), None)._1.isEmpty)
+    }
+  }
+
+  test("asked for before the first batch of all: the query begins with the table") {
+    TestDesk.want(moving)
+    val query = started(Storage.plain)
+    query.feed(2)
+    query.stop()
+    TestDesk.wantNothing()
+    query.start()
+    query.feed(1)
+    query.stop()
+    assert(query.wrong == Nil && TestDesk.switches.map(_.batch) == Seq(0L))
+    assert(query.misplaced(query.table(moving(TestDesk.started.head)), None)._1.isEmpty)
+  }
+
+  for {
+    workload <- Seq(Workloads.aggregation, Workloads.deduplication,
+      Workloads.transformWithState(spark))
+    storage <- if (workload.rocksDbOnly) Seq(Storage.plain) else Seq(Storage.plain, Storage.hdfs)
+  } test(s"control: without migration the results differ: ${workload.name}, $storage") {
+    TestDecider.change = unmoved
+    val query = started(storage, workload)
+    query.feed(2)
+    TestDesk.want(moving)
+    query.feed(2)
+    query.stop()
+    assert(TestDesk.switches.nonEmpty && query.wrong.nonEmpty)
+  }
+
+  private def unmoved(d: BatchDecision): BatchDecision = d.copy(route = d.route.copy(
+    switch = d.route.switch.map(s => s.copy(files = s.files.map(_.copy(segments = Nil)))),
+    stores = Nil))
+
+  test("scenario 5: after a roll-back entries of the other timeline go aside") {
+    Seq(3L, 1L).foreach { to =>
+      TestDesk.reset()
+      val query = switched()
+      (to to 4L).foreach { b =>
+        Seq("offsets", "commits").foreach { folder =>
+          Files.delete(query.checkpoint.resolve(folder).resolve(b.toString))
+          Files.deleteIfExists(query.checkpoint.resolve(folder).resolve(s".$b.crc"))
+        }
+      }
+      query.start()
+      query.feed(1)
+      query.stop()
+      // All that was rolled back comes in one batch now.
+      val events = (0 to 5).flatMap(Workloads.batch)
+      val wanted = events.groupBy(_.k).map { case (k, es) => s"[$k,${es.size},${es.map(_.v).sum}]" }
+      val last = query.batches.view.filterKeys(_ <= to + 1).toSeq.sortBy(_._1).flatMap(_._2)
+        .map(row => row.takeWhile(_ != ',') -> row).toMap.values
+      assert(last.toSet == wanted.toSet, s"rolled back to $to")
+      assert(query.files("aside").map(_.getName.split('-')(1).toLong) == (to to 4L).toSeq
+        .filter(_ >= 2))
+      assert(query.files("routes").map(_.getName.toLong).contains(to) == to >= 3)
+    }
+  }
+
+  test("scenario 6: a checkpoint without the folder keyroute, or without its end, is refused") {
+    val query = switched()
+    val whole = query.file("")
+    val copy = Files.createTempDirectory("keyroute-copy").resolve("keyroute")
+    assert(whole.renameTo(copy.toFile))
+    assert(failure { query.start(); query.feed(1) }.contains("no route log"))
+    query.stop()
+
+    Utils.deleteRecursively(whole)
+    Files.move(copy, whole.toPath, StandardCopyOption.REPLACE_EXISTING)
+    val newest = query.files("routes").maxBy(_.getName.toLong)
+    val kept = new File(newest.getParentFile.getParentFile, "kept")
+    assert(newest.renameTo(kept))
+    assert(failure { query.start(); query.feed(1) }.contains("entries are missing"))
+    query.stop()
+
+    assert(kept.renameTo(newest))
+    query.start()
+    query.feed(1)
+    query.stop()
+    assert(query.wrong.filter(_ < 5) == Nil)
+  }
+
+  test("scenario 24: a route entry that another driver wrote stops the query") {
+    val query = started(Storage.plain)
+    TestDesk.want(moving)
+    query.feed(3)
+    val layout = new CheckpointLayout(new Path(query.checkpoint.toString),
+      spark.sessionState.newHadoopConf())
+    val log = new RouteLog(spark, layout)
+    log.commit(log.entry(2).copy(batch = 3))
+    assert(failure(query.feed(1)).contains("two queries run on this checkpoint"))
+    query.stop()
+  }
+
+  test("a batch that the rule did not plan does not write state laid out by a table") {
+    val query = switched()
+    TestDecider.change = d => d.copy(route = d.route.copy(groupOf = Map.empty))
+    assert(failure { query.start(); query.feed(1) }.contains("KeyRoute did not plan"))
+    query.stop()
+  }
+
+  test("state and routing tables that do not match are found when a partition is loaded") {
+    val query = switched()
+    val layout = new CheckpointLayout(new Path(query.checkpoint.toString),
+      spark.sessionState.newHadoopConf())
+    val other = TestTables.random(9L, Workloads.Keys)(TestDesk.started.head)
+    new TableStore(layout).put(other)
+    val log = new RouteLog(spark, layout)
+    val entry = log.entry(4)
+    log.drop(4)
+    log.commit(entry.copy(tableVersion = 9L, tableHash = other.hash))
+    assert(failure { query.start(); query.feed(1) }.contains("state does not match"))
+    query.stop()
+  }
+
+  test("tables that do not fit are refused, and the query goes on") {
+    val query = switched()
+    query.start()
+    TestDesk.want(q => RoutingTables(6L, q.queryId.toString, Nil, Nil))
+    query.feed(1)
+    TestDesk.want(_ => RoutingTables(8L, "another", Nil, Nil))
+    query.feed(1)
+    TestDesk.want { q =>
+      val shape = q.groups.head.copy(partitions = 2, slots = 1024)
+      TestTables.random(8L)(q.copy(groups = Seq(shape)))
+    }
+    query.feed(1)
+    query.stop()
+    assert(query.wrong == Nil && TestDesk.switches.size == 1)
+    Seq("not greater", "another", "number of partitions").zip(TestDesk.refused).foreach {
+      case (words, reason) => assert(reason.contains(words))
+    }
+    assert(TestDesk.refused.size == 3)
+  }
+
+  test("turned off, no table is asked for, but one in force stays") {
+    spark.conf.set("spark.keyroute.enabled", "false")
+    try {
+      TestDesk.want(moving)
+      val query = started(Storage.plain)
+      query.feed(1)
+      query.stop()
+      assert(TestDesk.switches.isEmpty && query.wrong == Nil)
+      spark.conf.unset("spark.keyroute.enabled")
+      query.start()
+      query.feed(1)
+      query.stop()
+      spark.conf.set("spark.keyroute.enabled", "false")
+      query.start()
+      query.feed(1)
+      query.stop()
+      assert(TestDesk.switches.map(_.batch) == Seq(1L) && query.wrong == Nil)
+      assert(query.misplaced(query.table(moving(TestDesk.started.head)), None)._1.isEmpty)
+    } finally spark.conf.unset("spark.keyroute.enabled")
+  }
+
+  test("entries go as Spark's do, but for the first") {
+    spark.conf.set("spark.sql.streaming.minBatchesToRetain", "2")
+    try {
+      val query = switched()
+      query.start()
+      query.feed(3)
+      val kept = query.files("routes").map(_.getName.toLong).sorted
+      assert(kept == Seq(0L, 5L, 6L, 7L) && query.files("handoff").isEmpty)
+      query.stop()
+      query.start()
+      query.feed(1)
+      query.stop()
+      assert(query.wrong == Nil)
+    } finally spark.conf.unset("spark.sql.streaming.minBatchesToRetain")
+  }
+}

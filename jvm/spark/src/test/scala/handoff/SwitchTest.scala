@@ -1,0 +1,153 @@
+package org.apache.spark.sql.keyroute.handoff
+
+import java.io.File
+import java.nio.file.{Files, Path}
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions.{col, hash, xxhash64}
+import org.apache.spark.sql.keyroute.plugin.Driver
+import org.apache.spark.sql.keyroute.route.{BatchDecider, BatchDecision, PlannedBatch}
+import org.apache.spark.sql.keyroute.state.{RoutedHDFSBackedStateStoreProvider, RoutedRocksDBStateStoreProvider}
+import org.apache.spark.sql.streaming.StreamingQuery
+import org.apache.spark.sql.types.StructType
+
+import io.keyroute.core.table.{GroupTable, RoutingTables}
+import io.keyroute.spark.KeyRouteExtension
+
+/** How a query keeps its state. */
+final case class Storage(rocksDb: Boolean, format: Int, changelog: Boolean) {
+  override def toString: String =
+    if (rocksDb) s"RocksDB, format $format, changelog ${if (changelog) "on" else "off"}"
+    else "HDFS-backed"
+
+  def settings: Map[String, String] = Map(
+    "spark.sql.streaming.stateStore.providerClass" -> (
+      if (rocksDb) classOf[RoutedRocksDBStateStoreProvider].getName
+      else classOf[RoutedHDFSBackedStateStoreProvider].getName),
+    "spark.sql.streaming.stateStore.checkpointFormatVersion" -> format.toString,
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> changelog.toString)
+}
+
+object Storage {
+  val plain: Storage = Storage(rocksDb = true, format = 1, changelog = false)
+  val hdfs: Storage = Storage(rocksDb = false, format = 1, changelog = false)
+  val rocksDbs: Seq[Storage] =
+    for (f <- Seq(1, 2); c <- Seq(false, true)) yield Storage(rocksDb = true, f, c)
+}
+
+/** Asks the product, and lets a test change the answer. */
+object TestDecider extends BatchDecider {
+  @volatile var change: BatchDecision => BatchDecision = identity
+  override def decide(batch: PlannedBatch): BatchDecision = change(Deciders.decide(batch))
+}
+
+object SwitchTest {
+  val Partitions = 4
+
+  lazy val spark: SparkSession = {
+    Driver.reconfigurations = TestDesk
+    SparkSession.builder()
+      .master("local[2]")
+      .appName("keyroute switches")
+      .config("spark.ui.enabled", false)
+      .config("spark.sql.shuffle.partitions", Partitions.toLong)
+      .config("spark.sql.streaming.noDataMicroBatches.enabled", false)
+      .config("spark.sql.streaming.metricsEnabled", false)
+      .config("spark.sql.warehouse.dir", Files.createTempDirectory("keyroute-warehouse").toString)
+      .config("spark.sql.codegen.wholeStage", false)
+      .withExtensions(new KeyRouteExtension(_ => TestDecider))
+      .getOrCreate()
+  }
+}
+
+/** A query over a memory stream that a test starts, feeds, stops and looks into.
+  *
+  * @param batches
+  *   rows of each batch that the sink saw last, unsorted
+  */
+final class TestQuery(workload: Workload, storage: Storage) {
+  import SwitchTest.spark
+
+  val checkpoint: Path = Files.createTempDirectory("keyroute-checkpoint")
+  val batches: mutable.TreeMap[Long, Seq[String]] = mutable.TreeMap.empty
+  /** Called by the sink with the batch's number, before it keeps the rows. */
+  @volatile var inSink: Long => Unit = _ => ()
+
+  private val stream = {
+    import spark.implicits._
+    MemoryStream[Event](spark)
+  }
+  private var running: Option[StreamingQuery] = None
+  private var fed = 0
+
+  def start(): StreamingQuery = {
+    storage.settings.foreach { case (k, v) => spark.conf.set(k, v) }
+    val query = workload.query(stream.toDS()).writeStream.outputMode(workload.mode)
+      .option("checkpointLocation", checkpoint.toString)
+      .foreachBatch { (frame: DataFrame, batch: Long) =>
+        val rows = frame.collect().map(_.toString).toSeq
+        inSink(batch)
+        synchronized(batches(batch) = rows)
+      }
+      .start()
+    running = Some(query)
+    query
+  }
+
+  /** Runs batches of [[Workloads.batch]]. */
+  def feed(count: Int): Unit = (0 until count).foreach { _ =>
+    stream.addData(Workloads.batch(fed))
+    fed += 1
+    running.get.processAllAvailable()
+  }
+
+  /** Makes the next batch without waiting for it. */
+  def offer(): Unit = {
+    stream.addData(Workloads.batch(fed))
+    fed += 1
+  }
+
+  def stop(): Unit = {
+    running.foreach(_.stop())
+    running = None
+  }
+
+  /** Numbers of batches whose rows are not what they must be; all others are there, in order. */
+  def wrong: Seq[Long] = {
+    val model = workload.model()
+    (0 until fed).filter { b =>
+      val wanted = model(Workloads.batch(b)).sorted
+      batches.get(b.toLong).map(_.sorted) != Some(wanted)
+    }.map(_.toLong)
+  }
+
+  def file(name: String): File = checkpoint.resolve("keyroute").resolve(name).toFile
+
+  def files(folder: String): Seq[File] =
+    Option(file(folder).listFiles()).toSeq.flatten.filterNot(_.getName.startsWith("."))
+      .sortBy(_.getName)
+
+  /** Rows of the newest state that do not lie where a table says; and how many there are.
+    *
+    * @param variable
+    *   of `transformWithState`
+    */
+  def misplaced(table: GroupTable, variable: Option[String]): (Seq[Row], Long) = {
+    val reader = spark.read.format("statestore")
+    val state = variable.fold(reader)(v => reader.option("stateVarName", v))
+      .load(checkpoint.toString)
+    val key = state.schema("key").dataType.asInstanceOf[StructType].fieldNames
+      .map(n => col("key").getField(n)).toSeq
+    val routing = table.shape.routingOrdinals.map(key)
+    val rows = state.select(col("partition_id"), hash(key: _*), xxhash64(routing: _*)).collect()
+    (rows.filter(r => r.getInt(0) != table.route(r.getInt(1), r.getLong(2))).toSeq,
+      rows.length.toLong)
+  }
+
+  /** The only group's table in some tables. */
+  def table(tables: RoutingTables): GroupTable = tables.groups.head
+}
