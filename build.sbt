@@ -61,6 +61,11 @@ lazy val spark = (project in file("jvm/spark"))
     libraryDependencies ++= Seq(protobufJson, scalatest, scalacheck, scalatestScalacheck),
     Compile / unmanagedJars ++= (sparkJars.value * "*.jar").classpath,
     Test / unmanagedJars ++= (sparkJars.value * "*.jar").classpath,
+    // A process for each folder of suites: those of one share a Spark session, and a process has one.
+    Test / testGrouping := (Test / definedTests).value.groupBy(_.name.split('.').init.last).toSeq
+      .sortBy(_._1).map { case (folder, suites) =>
+        Tests.Group(folder, suites, Tests.SubProcess((Test / forkOptions).value))
+      },
     // What differs between Spark's minor versions.
     Compile / unmanagedSourceDirectories += sourceDirectory.value / "main" / s"spark-${sparkMinor.value}",
     assembly / assemblyJarName := s"keyroute-spark-${sparkMinor.value}_2.13-${version.value}.jar",

@@ -4,7 +4,8 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
-import org.apache.spark.sql.keyroute.route.{BatchDecider, NoTables, RoutingRule}
+import org.apache.spark.sql.keyroute.handoff.Deciders
+import org.apache.spark.sql.keyroute.route.{BatchDecider, RoutingRule}
 
 /** The SQL extension: `spark.sql.extensions=io.keyroute.spark.KeyRouteExtension`. The plugin sets it.
   *
@@ -14,7 +15,7 @@ import org.apache.spark.sql.keyroute.route.{BatchDecider, NoTables, RoutingRule}
 class KeyRouteExtension(decider: SparkSession => BatchDecider)
     extends (SparkSessionExtensions => Unit) {
 
-  def this() = this(_ => NoTables)
+  def this() = this(_ => Deciders)
 
   override def apply(extensions: SparkSessionExtensions): Unit =
     extensions.injectColumnar {

@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.{DataFrame, Dataset, Row}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{col, hash, xxhash64}
@@ -64,16 +64,19 @@ object SwitchTest {
   }
 }
 
-/** A query over a memory stream that a test starts, feeds, stops and looks into.
+/** A query that a test starts, feeds, stops and looks into.
   *
-  * @param batches
-  *   rows of each batch that the sink saw last, unsorted
+  * @param fromFiles
+  *   whether the input is files, which can be read again; a memory stream is faster
   */
-final class TestQuery(workload: Workload, storage: Storage) {
+final class TestQuery(workload: Workload, storage: Storage, fromFiles: Boolean = false) {
   import SwitchTest.spark
 
   val checkpoint: Path = Files.createTempDirectory("keyroute-checkpoint")
+
+  /** Rows of each batch that the sink saw last, unsorted. */
   val batches: mutable.TreeMap[Long, Seq[String]] = mutable.TreeMap.empty
+
   /** Called by the sink with the batch's number, before it keeps the rows. */
   @volatile var inSink: Long => Unit = _ => ()
 
@@ -81,12 +84,13 @@ final class TestQuery(workload: Workload, storage: Storage) {
     import spark.implicits._
     MemoryStream[Event](spark)
   }
+  private val folder = Files.createTempDirectory("keyroute-input")
   private var running: Option[StreamingQuery] = None
   private var fed = 0
 
   def start(): StreamingQuery = {
     storage.settings.foreach { case (k, v) => spark.conf.set(k, v) }
-    val query = workload.query(stream.toDS()).writeStream.outputMode(workload.mode)
+    val query = workload.query(input).writeStream.outputMode(workload.mode)
       .option("checkpointLocation", checkpoint.toString)
       .foreachBatch { (frame: DataFrame, batch: Long) =>
         val rows = frame.collect().map(_.toString).toSeq
@@ -98,17 +102,24 @@ final class TestQuery(workload: Workload, storage: Storage) {
     query
   }
 
+  private def input: Dataset[Event] =
+    if (!fromFiles) stream.toDS()
+    else {
+      import spark.implicits._
+      spark.readStream.schema("k string, v long").csv(folder.toString)
+        .selectExpr("k", "v", "timestamp_seconds(v) as ts").as[Event]
+    }
+
   /** Runs batches of [[Workloads.batch]]. */
   def feed(count: Int): Unit = (0 until count).foreach { _ =>
-    stream.addData(Workloads.batch(fed))
+    val events = Workloads.batch(fed)
+    if (fromFiles) {
+      val part = Files.createTempFile("keyroute-part", ".csv")
+      Files.writeString(part, events.map(e => s"${e.k},${e.v}").mkString("\n"))
+      Files.move(part, folder.resolve(s"$fed.csv"))
+    } else stream.addData(events)
     fed += 1
     running.get.processAllAvailable()
-  }
-
-  /** Makes the next batch without waiting for it. */
-  def offer(): Unit = {
-    stream.addData(Workloads.batch(fed))
-    fed += 1
   }
 
   def stop(): Unit = {
