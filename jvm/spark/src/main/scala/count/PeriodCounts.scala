@@ -21,6 +21,8 @@ private[count] final class PeriodCounts(
   private var lastBatch = firstBatch
   private var inputRows = 0L
   private var bytes = ShuffleBytes.none
+  // A closed period is asked for again and again, and rarely changes.
+  private var message = Option.empty[Period]
 
   def rows: Long = inputRows
 
@@ -29,19 +31,30 @@ private[count] final class PeriodCounts(
     shapes.find(_.group == counts.getGroup).map(group).filter(_.fits(counts)) match {
       case None => false
       case Some(group) =>
+        message = None
         group.add(counts)
         edgeOf(counts).foreach(edge(_).add(counts))
         true
     }
 
-  def add(of: Edge, rows: LocalRows): Unit = if (rows.rows > 0) edge(of).add(rows)
+  def add(of: Edge, rows: LocalRows): Unit = if (rows.rows > 0) {
+    message = None
+    edge(of).add(rows)
+  }
 
-  def add(shuffled: ShuffleBytes): Unit = bytes += shuffled
+  def add(shuffled: ShuffleBytes): Unit = {
+    message = None
+    bytes += shuffled
+  }
 
-  def addInput(rows: Long): Unit = inputRows += rows
+  def addInput(rows: Long): Unit = {
+    message = None
+    inputRows += rows
+  }
 
   /** Takes in a later batch. */
   def merge(other: PeriodCounts): Unit = {
+    message = None
     lastBatch = math.max(lastBatch, other.lastBatch)
     inputRows += other.inputRows
     bytes += other.bytes
@@ -61,7 +74,13 @@ private[count] final class PeriodCounts(
   /** Of each group, in the order of the query's groups. */
   def imbalances: Seq[Double] = shapes.map(s => groups.get(s.group).fold(1.0)(_.imbalance))
 
-  def toProto: Period = Period.newBuilder().setFirstBatch(firstBatch).setLastBatch(lastBatch)
+  def toProto: Period = {
+    val made = message.getOrElse(build())
+    message = Some(made)
+    made
+  }
+
+  private def build(): Period = Period.newBuilder().setFirstBatch(firstBatch).setLastBatch(lastBatch)
     .setTableVersion(version).setRows(inputRows)
     .setLocalBytes(bytes.local).setRemoteBytes(bytes.remote)
     .addAllGroups(groups.values.map(_.toProto).asJava)

@@ -8,8 +8,12 @@ import org.apache.spark.{SPARK_VERSION, SparkContext}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.keyroute.count.{History, StatisticsCollector, TaskListener}
 import org.apache.spark.sql.keyroute.gateway.{DriverEntryPoint, Gateway, GatewayToken, QueryBoard}
+import org.apache.spark.sql.keyroute.handoff.{CheckpointLayout, TableStore}
 import org.apache.spark.sql.keyroute.place.CoordinatorPlacement
 import org.apache.spark.sql.keyroute.publish.{Application, NoReconfigurations, Publisher, RunningQueries}
+import org.apache.spark.sql.keyroute.publish.{RunningQuery, ZooKeeperPublisher}
+
+import io.keyroute.core.table.RoutingTables
 
 /** KeyRoute's parts in the driver of one application. */
 private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends Logging {
@@ -22,7 +26,7 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
     clock,
     (run, batch, ms) => board.applied(run, batch, ms))
 
-  private val publisher: Option[Publisher] = None
+  private val publisher: Option[Publisher] = makePublisher()
   private val queries = new RunningQueries(board, collector, publisher)
   private val listener = new TaskListener(collector, queries)
   private var gateway = Option.empty[Gateway]
@@ -36,12 +40,8 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
       Driver.placement = Some(new CoordinatorPlacement(sc, settings, collector.placement))
     }
     openGateway()
-    if (publisher.isEmpty) {
-      logWarning(s"${Settings.zookeeperConnect.key} is not set: queries are counted and placed, " +
-        "but no table arrives")
-    }
-    publisher.foreach(_.open(Application(appId, gateway.map(g => Settings.gatewayHost.in(settings) ->
-      g.listeningPort), DriverParts.version, SPARK_VERSION, clock())))
+    publisher.foreach(_.open(Application(appId, gateway.map(g => advertised -> g.listeningPort),
+      DriverParts.version, SPARK_VERSION, clock())))
   }
 
   def registerMetrics(registry: MetricRegistry): Unit = {
@@ -63,6 +63,28 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
       catch { case NonFatal(e) => logWarning("a part of KeyRoute did not close", e) }
     }
   }
+
+  // Where it listens on all addresses, others reach it by the driver's own.
+  private def advertised: String = Settings.gatewayHost.in(settings) match {
+    case "0.0.0.0" | "::" => sc.conf.get("spark.driver.host", "127.0.0.1")
+    case host => host
+  }
+
+  private def makePublisher(): Option[Publisher] =
+    Settings.zookeeperConnect.in(settings) match {
+      case "" =>
+        logWarning(s"${Settings.zookeeperConnect.key} is not set: queries are counted and placed, " +
+          "but no table arrives")
+        None
+      case connect =>
+        try Some(new ZooKeeperPublisher(connect, Settings.zookeeperRoot.in(settings),
+          Settings.zookeeperAuthFile.in(settings), board, DriverParts.store, clock))
+        catch {
+          case NonFatal(e) =>
+            logWarning(s"ZooKeeper is not used, and no table arrives: ${e.getMessage}")
+            None
+        }
+    }
 
   private def openGateway(): Unit =
     try {
@@ -87,4 +109,8 @@ private[plugin] object DriverParts {
   /** Of this jar, as its manifest has it. */
   val version: String =
     Option(classOf[DriverParts].getPackage.getImplementationVersion).getOrElse("development")
+
+  // What is prepared lies in the checkpoint, where a replay finds it.
+  private val store: (RunningQuery, RoutingTables) => Unit = (query, tables) =>
+    new TableStore(new CheckpointLayout(query.checkpoint, query.hadoopConf)).put(tables)
 }

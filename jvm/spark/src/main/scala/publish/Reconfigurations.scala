@@ -31,7 +31,11 @@ final case class RunningQuery(
     sinceBatch: Long,
     bypass: Option[String])
 
-/** The figures of a switch, as the handoff measured them. */
+/** The figures of a switch, as the handoff measured them.
+  *
+  * @param toHash
+  *   of the tables switched to, where they were not asked for in this run: a switch that is replayed
+  */
 final case class SwitchFigures(
     batch: Long,
     fromVersion: Long,
@@ -39,7 +43,8 @@ final case class SwitchFigures(
     rowsMoved: Long,
     rowsSeen: Long,
     handoffMs: Long,
-    pulled: Boolean)
+    pulled: Boolean,
+    toHash: String = "")
 
 /** The driver's side of the staged reconfiguration, as the stream's thread sees it. No method waits
   * for the network. */
@@ -57,7 +62,7 @@ trait Reconfigurations {
   /** The asked tables cannot be switched to. Before the route entry only. */
   def refused(runId: UUID, version: Long, reason: String): Unit
 
-  /** The route entry of the batch that switches is written. */
+  /** The route entry of the batch that switches is written, or found again by a run that replays it. */
   def migrating(runId: UUID, figures: SwitchFigures): Unit
 }
 

@@ -42,7 +42,8 @@ final class RunningQueries(
   }
 
   override def migrating(runId: UUID, figures: SwitchFigures): Unit = {
-    val hash = Option(askedHashes.get(runId)).filter(_._1 == figures.toVersion).fold("")(_._2)
+    val asked = Option(askedHashes.get(runId)).filter(_._1 == figures.toVersion).map(_._2)
+    val hash = asked.getOrElse(figures.toHash)
     collector.switched(runId, figures.batch, figures.toVersion)
     board.switched(runId, figures, hash)
     publisher.foreach(_.migrating(runId, figures))

@@ -77,9 +77,9 @@ final class ZooKeeperPublisher(
   }
 
   override def migrating(runId: UUID, figures: SwitchFigures): Unit = tell(runId) { run =>
-    run.handed.get.filter(_.version == figures.toVersion).foreach { tables =>
-      run.planned.set(Some(Target(tables.version, tables.hash) -> figures.batch))
-    }
+    val handed = run.handed.get.filter(_.version == figures.toVersion).map(_.hash)
+    val target = Target(figures.toVersion, handed.getOrElse(figures.toHash))
+    run.planned.set(Some(target -> figures.batch))
     run.asked.set(None)
   }
 

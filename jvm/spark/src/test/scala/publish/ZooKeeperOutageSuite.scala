@@ -211,6 +211,21 @@ class ZooKeeperOutageSuite extends AnyFunSuite {
     }
   }
 
+  outage("the driver restarts and replays the switch, of which only the route entry knows") { f =>
+    f.told(1)
+    f.driver.switchTo(f.q, 1, 3)
+    f.await(Phase.MIGRATE, 1)
+    val next = again(f.q)
+    restarted(f, next) { second =>
+      second.publisher.migrating(next.runId, SwitchFigures(3, 0, 1, 5, 0, 0, pulled = true,
+        toHash = tables(f.q, 1).hash))
+      second.publisher.batchEnded(next.runId, 3)
+      f.await(Phase.COMMIT, 1)
+      f.awaitInForce(1, 3)
+      assert(f.controller.inForce(f.q.queryId).map(_.table.hash).contains(tables(f.q, 1).hash))
+    }
+  }
+
   outage("the driver restarts after the commit that nobody heard of") { f =>
     f.told(1)
     f.driver.switchTo(f.q, 1, 3)
