@@ -6,7 +6,7 @@ import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.keyroute.plugin.Settings
-import org.apache.spark.sql.keyroute.publish.{OperatorState, Reconfigurations, RunningQuery}
+import org.apache.spark.sql.keyroute.publish.{OperatorState, Reconfigurations, RunningQuery, SwitchFigures}
 import org.apache.spark.sql.keyroute.route.{BatchDecider, BatchDecision, BatchRoute, KeyRouteException, PlannedBatch}
 import org.apache.spark.sql.keyroute.state.StoreKeys
 
@@ -64,12 +64,13 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       broadcast(batch, groups.complete(tablesOrNone(batch, inForce))))
     run = Some(state)
     announce(batch, desk, state, history.sinceBatch(batch.batch), None)
-    if (history.has(batch.batch)) replay(batch, history, state)
+    if (history.has(batch.batch)) replay(batch, desk, history, state)
     else next(batch, desk, state, first = true)
   }
 
   private def replay(
       batch: PlannedBatch,
+      desk: Desk,
       history: RouteHistory,
       before: RunState): BatchDecision = {
     val entry = history.entries.entry(batch.batch)
@@ -85,8 +86,15 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
     history.replayed(entry)
     val state = before.copy(inForce = inForce, tables = to, stores = Some(stores))
     run = Some(state)
+    entry.switch.foreach(s => desk.migrating(replayedFigures(entry, s)))
     decision(batch, state, groups, switch)
   }
+
+  // How long the handoff took, and what it saw, was the earlier run's to know.
+  private def replayedFigures(entry: RouteEntry, logged: LoggedSwitch): SwitchFigures =
+    SwitchFigures(entry.batch, logged.fromVersion, entry.tableVersion,
+      rowsMoved = logged.moved.map(_.rows).sum, rowsSeen = 0, handoffMs = 0, pulled = true,
+      toHash = entry.tableHash)
 
   private def next(
       batch: PlannedBatch,
