@@ -58,8 +58,11 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
     AttemptWatch.of(batch.session.sparkContext): Unit
     val history = new RouteHistory(batch)
     history.putInOrder(batch.batch)
-    val groups = history.first.map(RouteGroups.of).getOrElse(RouteGroups.planned(batch))
-    val inForce = history.newestBefore(batch.batch).flatMap(tablesOf(history, _))
+    val newest = history.newestBefore(batch.batch)
+    // A group that did not fit its query's first plan any more was left out by the first table.
+    val groups = newest.filter(_.hasTable).orElse(history.first).map(RouteGroups.of)
+      .getOrElse(RouteGroups.planned(batch))
+    val inForce = newest.flatMap(tablesOf(history, _))
     val state = RunState(Some(history), groups, inForce,
       broadcast(batch, groups.complete(tablesOrNone(batch, inForce))))
     run = Some(state)
@@ -75,7 +78,7 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       before: RunState): BatchDecision = {
     val entry = history.entries.entry(batch.batch)
     val inForce = tablesOf(history, entry)
-    val groups = before.groups.checked(batch, inForce.isDefined)
+    val groups = RouteGroups.of(entry).checked(batch, inForce.isDefined)
     val stores = if (inForce.isDefined) groups.stores(batch) else Nil
     val to = broadcast(batch, groups.complete(tablesOrNone(batch, inForce)))
     val switch = entry.switch.map { logged =>
@@ -84,7 +87,8 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
         .restore(logged)
     }
     history.replayed(entry)
-    val state = before.copy(inForce = inForce, tables = to, stores = Some(stores))
+    val state = before.copy(groups = RouteGroups.of(entry), inForce = inForce, tables = to,
+      stores = Option.when(inForce.isDefined)(stores))
     run = Some(state)
     entry.switch.foreach(s => desk.migrating(replayedFigures(entry, s)))
     decision(batch, state, groups, switch)
@@ -162,10 +166,9 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
         new Handoff(batch, state.history.get.layout, groups.shapes, stores, state.tables, to)
           .attempt(pull) match {
           case Right(switched) =>
-            Some((state.copy(inForce = Some(InForce(asked, asked.hash)), tables = to,
-              stores = Some(stores), postponed = 0), switched))
+            Some((state.copy(groups = groups, inForce = Some(InForce(asked, asked.hash)),
+              tables = to, stores = Some(stores), postponed = 0), switched))
           case Left(reason) =>
-            to.destroy()
             run = Some(state.copy(postponed = state.postponed + 1))
             wait(desk, reason)
         }

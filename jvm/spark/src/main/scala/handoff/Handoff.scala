@@ -52,7 +52,9 @@ private[handoff] final class Handoff(
   /** Those that may have something to hand off: none before the first version. */
   private val sources: Seq[HandoffSource] =
     if (batch.batch == 0) Nil
-    else places.filter(s => from.value.tableFor(s.shape) != to.value.tableFor(s.shape))
+    else places.filter { s =>
+      s.keys.families.nonEmpty && from.value.tableFor(s.shape) != to.value.tableFor(s.shape)
+    }
 
   /** Hands off what moves.
     *

@@ -2,12 +2,15 @@ package org.apache.spark.sql.keyroute.state
 
 import java.util.UUID
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStore, StateStoreId, StateStoreProvider, StateStoreProviderId}
+import org.apache.spark.sql.keyroute.count.TaskReports
 import org.apache.spark.sql.keyroute.route.{BatchRoute, KeyRouteException, TaskRoute}
 
 /** A state store provider that moves rows when its batch switches tables: version N is loaded, what
@@ -107,7 +110,9 @@ trait Migrating extends StateStoreProvider {
       guard.tableSeen()
       lazy val raw = rawOf(store)
       route.switch.foreach { switch =>
+        val start = System.nanoTime()
         new MovedRowsApply(id, switch, hadoopConf).apply(raw)
+        Migrating.report(route, (System.nanoTime() - start) / 1000000)
       }
       if (!sampled) {
         for {
@@ -121,6 +126,10 @@ trait Migrating extends StateStoreProvider {
 }
 
 object Migrating {
+  /** A lost report costs a figure, never the task. */
+  private def report(route: BatchRoute, applyMs: Long): Unit =
+    try TaskReports.sendApplied(route.runId, route.batch, applyMs)
+    catch { case NonFatal(_) => () }
 
   /** The query's checkpoint, from the id of one of its stores. */
   def checkpoint(id: StateStoreId): Path = new Path(id.checkpointRootLocation).getParent

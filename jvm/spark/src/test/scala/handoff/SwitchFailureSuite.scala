@@ -275,4 +275,57 @@ class SwitchFailureSuite extends AnyFunSuite with BeforeAndAfterEach {
       assert(query.wrong == Nil)
     } finally spark.conf.unset("spark.sql.streaming.minBatchesToRetain")
   }
+
+  test("scenario 10: with checkpoint format 1 a switch waits after a batch with a second attempt") {
+    Seq(Storage.plain -> Seq(3L), Storage.rocksDbs.last -> Seq(2L)).foreach {
+      case (storage, switches) =>
+        TestDesk.reset()
+        val query = started(storage, Workloads.failing)
+        query.feed(1)
+        FailOnce.armed = true
+        query.feed(1)
+        assert(!FailOnce.armed)
+        TestDesk.want(moving)
+        query.feed(2)
+        query.stop()
+        assert(query.wrong == Nil && TestDesk.switches.map(_.batch) == switches)
+        assert(TestDesk.postponements.forall(_.contains("several attempts")))
+    }
+  }
+
+  test("a handoff that takes too long is put off, and tried again") {
+    val query = started(Storage.plain)
+    query.feed(2)
+    spark.conf.set("spark.keyroute.handoff.timeoutMs", "0")
+    query.stop()
+    try {
+      query.start()
+      TestDesk.want(moving)
+      query.feed(2)
+      assert(TestDesk.postponements.map(_.contains("took too long")) == Seq(true, true))
+    } finally spark.conf.unset("spark.keyroute.handoff.timeoutMs")
+    query.stop()
+    query.start()
+    query.feed(2)
+    query.stop()
+    assert(query.wrong == Nil && TestDesk.switches.map(_.batch) == Seq(4L))
+  }
+
+  test("what the state's layout forbids stays on Spark's hash, and says why") {
+    val reasons = Seq(
+      "spark.sql.streaming.stateStore.unloadOnCommit" -> "unloadOnCommit",
+      "spark.sql.streaming.stateStore.rowChecksum.enabled" -> "rowChecksum")
+    reasons.foreach { case (setting, reason) =>
+      TestDesk.reset()
+      spark.conf.set(setting, "true")
+      try {
+        val query = started(Storage.plain)
+        TestDesk.want(q => TestTables.random(7L)(q))
+        query.feed(2)
+        query.stop()
+        assert(query.wrong == Nil && TestDesk.started.head.groups.isEmpty)
+        assert(TestDesk.started.head.operators.head.reason.exists(_.contains(reason)))
+      } finally spark.conf.unset(setting)
+    }
+  }
 }

@@ -51,7 +51,7 @@ object SwitchTest {
   lazy val spark: SparkSession = {
     Driver.reconfigurations = TestDesk
     SparkSession.builder()
-      .master("local[2]")
+      .master("local[2, 2]") // a task may fail once
       .appName("keyroute switches")
       .config("spark.ui.enabled", false)
       .config("spark.sql.shuffle.partitions", Partitions.toLong)

@@ -28,6 +28,10 @@ object TestDesk extends Reconfigurations {
   /** From the next planning on. */
   def want(tables: RunningQuery => RoutingTables): Unit = wanted = Some(tables)
 
+  /** The same from Python: [[TestTables.random]]. */
+  def wantRandom(version: Long, keys: java.util.List[String]): Unit =
+    want(TestTables.random(version, keys.asScala.toSeq))
+
   def wantNothing(): Unit = wanted = None
 
   def switches: Seq[SwitchFigures] = figures.asScala.toSeq

@@ -58,6 +58,11 @@ object Workloads {
       }
     })
 
+  /** [[aggregation]] whose tasks fail once where [[FailOnce]] says so. */
+  val failing: Workload = aggregation.copy(
+    name = "aggregation with a task that fails",
+    query = in => aggregation.query(in.filter { e: Event => FailOnce.pass(e) }))
+
   /** A sixth of the rows of each batch have new keys. */
   val deduplication: Workload = Workload("dropDuplicates", "append", rocksDbOnly = false,
     in => in.selectExpr("if(v % 6 = 0, concat(k, '-', v), k) as k").dropDuplicates("k"),
@@ -84,6 +89,19 @@ object Workloads {
           }
         }
       })
+}
+
+/** Fails a task's first attempt, where it is told to. */
+object FailOnce {
+  @volatile var armed: Boolean = false
+
+  def pass(event: Event): Boolean = {
+    if (armed && org.apache.spark.TaskContext.get().attemptNumber() == 0) {
+      armed = false
+      throw new IllegalStateException(s"fails once, at ${event.k}")
+    }
+    true
+  }
 }
 
 /** Keeps a value, a map, a list, a value with a time to live, and a timer that never fires. */
