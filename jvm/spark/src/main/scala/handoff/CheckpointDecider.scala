@@ -112,7 +112,9 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
     val state = switched.fold(run.get)(_._1)
     record(batch, history, state, switched.map(_._2))
     run = Some(state)
-    switched.foreach { case (_, s) => desk.migrating(Handoff.figures(batch.batch, s)) }
+    switched.foreach { case (after, s) =>
+      desk.migrating(Handoff.figures(batch.batch, s, after.inForce.fold("")(_.hash)))
+    }
     history.retain(batch.batch)
     decision(batch, state, groups, switched.map(_._2.switch))
   }

@@ -125,7 +125,9 @@ private[handoff] object Handoff {
 
   private def key(f: HandoffFile): (Long, String, Int) = (f.operator, f.store, f.source)
 
-  def figures(batch: Long, switched: Switched): SwitchFigures =
+  /** @param toHash
+    *   of the tables as they were published */
+  def figures(batch: Long, switched: Switched, toHash: String): SwitchFigures =
     SwitchFigures(batch, switched.switch.fromVersion, switched.switch.toVersion,
-      switched.moved.map(_.rows).sum, switched.rowsSeen, switched.handoffMs, switched.pulled)
+      switched.moved.map(_.rows).sum, switched.rowsSeen, switched.handoffMs, switched.pulled, toHash)
 }
