@@ -1,5 +1,7 @@
 package org.apache.spark.sql.keyroute.route
 
+import java.util.UUID
+
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -25,14 +27,14 @@ object NaiveExchanges extends (SparkSessionExtensions => Unit) {
       val nodes = StatefulNode.allIn(plan)
       val isNaive = session.conf.get(RandomTables.Setting, "none") == "naive"
       nodes.headOption.filter(_ => isNaive).flatMap(n => RunningBatch.queryOf(session, n.info))
-        .fold(plan)(query => swap(plan, query.id, query.runId))
+        .fold(plan)(query => swap(plan, query.id, query.runId, nodes.head.info.storeVersion))
     }
 
-    private def swap(plan: SparkPlan, id: java.util.UUID, run: java.util.UUID): SparkPlan = {
+    private def swap(plan: SparkPlan, id: UUID, run: UUID, batch: Long): SparkPlan = {
       val groups = GroupFinder.groups(plan, None)
       val shapes = RandomTables.shapes(groups)
       val tables = RoutingTables(1L, id.toString, shapes.map(RandomTables.random), Nil)
-      val route = BatchRoute(id, run, 0L, groups.flatMap(g => g.operators.map(_ -> g.id)).toMap,
+      val route = BatchRoute(id, run, batch, groups.flatMap(g => g.operators.map(_ -> g.id)).toMap,
         session.sparkContext.broadcast(tables), 0L, None)
       plan.transformUp {
         case e: ShuffleExchangeExec if e.shuffleOrigin == REQUIRED_BY_STATEFUL_OPERATOR =>

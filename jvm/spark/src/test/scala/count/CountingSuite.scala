@@ -1,0 +1,159 @@
+package org.apache.spark.sql.keyroute.count
+
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.jdk.CollectionConverters._
+
+import com.codahale.metrics.MetricRegistry
+import org.scalatest.BeforeAndAfterAll
+import org.scalatest.concurrent.Eventually.{eventually, interval, timeout}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.time.SpanSugar._
+
+import org.apache.spark.{SparkConf, TaskContext}
+import org.apache.spark.api.plugin.PluginContext
+import org.apache.spark.resource.ResourceInformation
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions.{col, count, lit, udf}
+import org.apache.spark.sql.keyroute.route.{OperatorsSuite, RoutedExchangeExec, StreamingTest}
+import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
+
+import io.keyroute.proto.v1.{MapTaskCounts, ReduceTaskReads}
+
+/** What map and reduce tasks report, for chains of two operators: op 1 by `k`, op 0 downstream. */
+class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
+  import CountingSuite._
+  import StreamingTest._
+
+  private val feeds: Seq[Seq[Seq[Event]]] = (0 until 2).map(b => Seq(events(b)))
+  private val twoDedups = (frame: DataFrame) =>
+    frame.dropDuplicates("k").withColumn("w", col("v") % 10).dropDuplicates("k", "w")
+
+  override protected def beforeAll(): Unit = TaskReports.connect(Driver)
+  override protected def afterAll(): Unit = TaskReports.connect(null)
+
+  /** Runs a query and waits for all its reports: a task's listeners run before Spark counts it as
+    * ended, but not before the batch's last job does. */
+  private def counted(settings: Map[String, String] = Map.empty, tables: String = "random")(
+      query: DataFrame => DataFrame): (Run, Seq[MapTaskCounts]) = {
+    Driver.received.clear()
+    val run = streamed(tables, feeds, OutputMode.Update(), settings)(s => query(s.head))
+    val written = run.nodes { case e: RoutedExchangeExec =>
+      e.metrics("shuffleRecordsWritten").value
+    }.sum
+    eventually(timeout(10.seconds), interval(20.millis)) {
+      assert(rows(Driver.maps) == written)
+    }
+    (run, Driver.maps)
+  }
+
+  private def rows(counts: Seq[MapTaskCounts]): Long =
+    counts.flatMap(_.getPartitionRowsList.asScala).map(_.longValue).sum
+
+  test("partitions, slots and keys are counted exactly, in every exchange") {
+    Seq("empty", "random").foreach { tables =>
+      val (run, counts) = counted(tables = tables)(twoDedups)
+      assert(counts.map(_.getGroup).toSet == Set(0L, 1L))
+      counts.groupBy(_.getGroup).foreach { case (_, group) =>
+        assert(group.flatMap(_.getSlotRowsList.asScala).map(_.longValue).sum == rows(group))
+        assert(group.map(_.getKeys.getRows).sum == rows(group))
+      }
+      assert(rows(counts.filter(_.getGroup == 1L)) == feeds.flatten.flatten.size)
+      assert(counts.map(_.getTableVersion).toSet == Set(if (tables == "random") 1L else 0L))
+      val byTable = run.nodes { case e: RoutedExchangeExec => e.metrics("rowsByTable").value }.sum
+      assert(counts.map(_.getExplicitRows).sum == byTable && (byTable > 0) == (tables == "random"))
+    }
+  }
+
+  test("pairs: the upstream key is found by its attribute, and counted as it was routed") {
+    val (_, counts) = counted()(twoDedups)
+    val (downstream, upstream) = counts.partition(_.getGroup == 0L)
+    assert(downstream.map(c => (c.getUpstreamGroup, c.getUpstreamKey)).toSet == Set((1L, "attribute")))
+    assert(upstream.map(c => (c.getUpstreamGroup, c.getUpstreamKey)).toSet == Set((-1L, "")))
+    val routed = upstream.flatMap(_.getKeys.getFingerprintsList.asScala).toSet
+    val paired = downstream.flatMap(_.getPairs.getUpstreamList.asScala).toSet
+    assert(paired.size == 150 && paired == routed)
+    assert(downstream.map(_.getPairs.getRows).sum == rows(downstream))
+  }
+
+  test("the attribute is followed through its other names") {
+    val (_, counts) = counted() { frame =>
+      frame.dropDuplicates("k").select(col("k").as("other"), (col("v") % 10).as("w"))
+        .dropDuplicates("other", "w")
+    }
+    assert(counts.filter(_.getGroup == 0L).map(_.getUpstreamKey).toSet == Set("attribute"))
+  }
+
+  test("the upstream key of transformWithState is found by name, else by the setting") {
+    val renamed = (frame: DataFrame) => numbered(frame).withColumnRenamed("k", "value")
+    val (_, byName) = counted()(renamed(_).dropDuplicates("value", "v"))
+    assert(byName.filter(_.getGroup == 0L).map(_.getUpstreamKey).toSet == Set("name"))
+    val setting = Map("spark.keyroute.statistics.upstreamKey" -> "k")
+    val (_, bySetting) = counted(setting)(numbered(_).dropDuplicates("k", "v"))
+    val (down, up) = bySetting.partition(_.getGroup == 0L)
+    assert(down.map(_.getUpstreamKey).toSet == Set("setting"))
+    assert(down.flatMap(_.getPairs.getUpstreamList.asScala).toSet ==
+      up.flatMap(_.getKeys.getFingerprintsList.asScala).toSet)
+    val (_, none) = counted()(numbered(_).groupBy("v").agg(count(lit(1))))
+    assert(none.map(_.getUpstreamGroup).toSet == Set(-1L) && !none.exists(_.hasPairs))
+  }
+
+  test("the attempt that fails says nothing") {
+    val failing = udf { (v: Long) =>
+      val task = TaskContext.get()
+      if (task.partitionId() == 0 && task.attemptNumber() == 0 && v > 100)
+        throw new IllegalStateException("meant to fail")
+      v
+    }.asNondeterministic()
+    val (_, counts) = counted()(_.withColumn("v", failing(col("v"))).dropDuplicates("k"))
+    assert(rows(counts) == feeds.flatten.flatten.size)
+    assert(counts.map(c => (c.getBatch, c.getExchange, c.getMapPartition)).distinct.size == counts.size)
+  }
+
+  test("statistics off: nothing is reported") {
+    Driver.received.clear()
+    val off = Map("spark.keyroute.statistics.enabled" -> "false")
+    val run = streamed("random", feeds, settings = off)(s => twoDedups(s.head))
+    assert(Driver.received.isEmpty)
+    assert(run.nodes { case e: RoutedExchangeExec => e.metrics("rowsByTable").value }.sum > 0)
+  }
+
+  test("reduce tasks report the bytes they read, once for each partition") {
+    val (run, _) = counted()(twoDedups)
+    val expected = 2 * run.batches.size * Partitions
+    eventually(timeout(10.seconds), interval(20.millis))(assert(Driver.reads.size == expected))
+    assert(Driver.reads.map(r => (r.getBatch, r.getGroup, r.getPartition)).distinct.size == expected)
+    assert(Driver.reads.map(_.getLocalBytes).sum > 0 && Driver.reads.map(_.getRemoteBytes).sum == 0)
+  }
+
+  private def numbered(frame: DataFrame): DataFrame = {
+    import spark.implicits._
+    frame.select("k", "v").as[Event].groupByKey(_.k)
+      .transformWithState(new OperatorsSuite.Counting, TimeMode.None(), OutputMode.Update()).toDF()
+  }
+}
+
+object CountingSuite {
+
+  /** Stands for the driver's side. */
+  private object Driver extends PluginContext {
+    val received = new ConcurrentLinkedQueue[Array[Byte]]()
+
+    private def ofKind(kind: Byte): Seq[Array[Byte]] =
+      received.asScala.toSeq.filter(_.head == kind).map(_.tail)
+
+    def maps: Seq[MapTaskCounts] = ofKind(TaskReports.MapCounts).map(MapTaskCounts.parseFrom)
+    def reads: Seq[ReduceTaskReads] = ofKind(TaskReports.ReduceReads).map(ReduceTaskReads.parseFrom)
+
+    override def send(message: AnyRef): Unit = message match {
+      case bytes: Array[Byte] => received.add(bytes): Unit
+      case other => throw new IllegalArgumentException(s"not a report: $other")
+    }
+    override def executorID(): String = "driver"
+    override def ask(message: AnyRef): AnyRef = null
+    override def metricRegistry(): MetricRegistry = new MetricRegistry
+    override def conf(): SparkConf = new SparkConf(false)
+    override def hostname(): String = "localhost"
+    override def resources(): java.util.Map[String, ResourceInformation] = java.util.Map.of()
+  }
+}

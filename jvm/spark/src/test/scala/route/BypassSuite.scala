@@ -1,0 +1,104 @@
+package org.apache.spark.sql.keyroute.route
+
+import java.io.{ByteArrayOutputStream, PrintStream}
+import java.nio.file.Files
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions.{col, count, lit, session_window, timestamp_seconds}
+import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
+
+/** What stays on Spark's hash, and the plans that are no batch of a query. */
+class BypassSuite extends AnyFunSuite {
+  import StreamingTest._
+
+  private val feeds: Seq[Seq[Seq[Event]]] = (0 until 2).map(b => Seq(events(b)))
+
+  private def decisions: Seq[PlannedBatch] =
+    RandomTables.decided.toArray(Array.empty[PlannedBatch]).toSeq
+
+  /** Why each group of a query stays with Spark. */
+  private def reasons(settings: Map[String, String] = Map.empty)(
+      query: DataFrame => DataFrame): Seq[String] = {
+    val plain = streamed("none", feeds, settings = settings)(s => query(s.head))
+    val routed = streamed("random", feeds, settings = settings)(s => query(s.head))
+    assert(routed.batches == plain.batches)
+    decisions.last.groups.flatMap(_.unroutable)
+  }
+
+  private def timed(frame: DataFrame): DataFrame =
+    frame.withColumn("ts", timestamp_seconds(col("v"))).withWatermark("ts", "1 second")
+
+  test("operators that are not routed in this version say so") {
+    val withinWatermark = reasons()(timed(_).dropDuplicatesWithinWatermark("k"))
+    assert(withinWatermark == Seq("dedupeWithinWatermark is not routed in this version"))
+    val session = reasons()(
+      timed(_).groupBy(session_window(col("ts"), "10 seconds"), col("k")).agg(count(lit(1))))
+    assert(session == Seq("sessionWindowStateStoreSaveExec is not routed in this version"))
+    val join = reasons() { frame =>
+      frame.as("a").join(frame.as("b"), col("a.k") === col("b.k"))
+    }
+    assert(join == Seq("symmetricHashJoin is not routed in this version"))
+  }
+
+  test("an operator that is not routed and meets a routed one gets Spark's own exchange") {
+    // Without events on the second stream the exchange between the operators vanishes.
+    val feeds = Seq(true, false, true, false).zipWithIndex.map { case (both, b) =>
+      Seq(events(b), if (both) events(b + 1) else Nil, events(b))
+    }
+    val query = (s: Seq[DataFrame]) =>
+      s.head.dropDuplicates("k").union(s(1))
+        .join(s(2).select(col("k").as("kk")), col("k") === col("kk"))
+    val plain = streamed("none", feeds)(query)
+    val routed = streamed("random", feeds)(query)
+    assert(plain.rows.nonEmpty && routed.batches == plain.batches)
+    assert(routed.nodes { case e: RoutedExchangeExec => e.version }.toSet == Set(1L))
+  }
+
+  test("a provider of another class, unloading on commit, row checksums") {
+    val dedup = (frame: DataFrame) => frame.dropDuplicates("k")
+    val provider = "spark.sql.streaming.stateStore.providerClass"
+    val spark = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    assert(reasons(Map(provider -> spark))(dedup).exists(_.contains("keyroute adopt")))
+    Seq("spark.sql.streaming.stateStore.unloadOnCommit",
+      "spark.sql.streaming.stateStore.rowChecksum.enabled").foreach { setting =>
+      assert(reasons(Map(setting -> "true"))(dedup) == Seq(s"$setting is true"))
+    }
+  }
+
+  test("global aggregates and limits have nothing to route and no reason to give") {
+    streamed("random", feeds, OutputMode.Complete())(_.head.groupBy().agg(count(lit(1))))
+    val before = decisions.size
+    val rows = streamed("random", feeds)(_.head.limit(30)).rows
+    assert(rows.size == 30 && decisions.size == before)
+  }
+
+  test("13: explain() and a batch transformWithState decide nothing and do not fail") {
+    import spark.implicits._
+    val before = decisions.size
+    val stream = MemoryStream[Event](spark).toDF().dropDuplicates("k")
+    Console.withOut(new PrintStream(new ByteArrayOutputStream))(stream.explain(true))
+    val rows = spark.createDataset(events(0)).groupByKey(_.k)
+      .transformWithState(new OperatorsSuite.Counting, TimeMode.None(), OutputMode.Update())
+      .collect()
+    assert(rows.length == events(0).size)
+    assert(decisions.size == before)
+  }
+
+  test("13: a plan of a running query on a user's thread decides nothing") {
+    import spark.implicits._
+    val stream = MemoryStream[Event](spark)
+    val query = stream.toDF().dropDuplicates("k").writeStream.format("noop")
+      .option("checkpointLocation", Files.createTempDirectory("keyroute-checkpoint").toString)
+      .start()
+    try {
+      stream.addData(events(0))
+      query.processAllAvailable()
+      val before = decisions.size
+      Console.withOut(new PrintStream(new ByteArrayOutputStream))(query.explain(true))
+      assert(decisions.size == before)
+    } finally query.stop()
+  }
+}
