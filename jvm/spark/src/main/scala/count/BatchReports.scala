@@ -4,8 +4,8 @@ import scala.collection.mutable
 
 import io.keyroute.proto.v1.{MapTaskCounts, ReduceTaskReads}
 
-/** The reports of one batch: lets each through once, and measures locality. Speculative, repeated and
-  * recomputed tasks report again; the first counts. Not thread-safe. */
+/** The reports of one batch: lets each through once, and measures locality. Speculative, repeated
+  * and recomputed tasks report again; the first counts. Not thread-safe. */
 private[count] final class BatchReports {
   private val seen = mutable.HashSet.empty[(Long, Int, Int)]
   private val exchanges = mutable.HashMap.empty[(Long, Int), ExchangeReads]

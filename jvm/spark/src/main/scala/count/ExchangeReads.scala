@@ -11,9 +11,9 @@ object LocalRows {
   val none: LocalRows = LocalRows(0, 0)
 }
 
-/** Measures the locality of one exchange of one batch: rows by map task and partition joined with the
-  * executor that read the partition. Either side may come first; each call answers the rows that it
-  * completes, so that every row is answered once.
+/** Measures the locality of one exchange of one batch: rows by map task and partition joined with
+  * the executor that read the partition. Either side may come first; each call answers the rows
+  * that it completes, so that every row is answered once.
   *
   * @param partitions
   *   n

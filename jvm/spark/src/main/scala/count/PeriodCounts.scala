@@ -80,8 +80,8 @@ private[count] final class PeriodCounts(
     made
   }
 
-  private def build(): Period = Period.newBuilder().setFirstBatch(firstBatch).setLastBatch(lastBatch)
-    .setTableVersion(version).setRows(inputRows)
+  private def build(): Period = Period.newBuilder().setFirstBatch(firstBatch)
+    .setLastBatch(lastBatch).setTableVersion(version).setRows(inputRows)
     .setLocalBytes(bytes.local).setRemoteBytes(bytes.remote)
     .addAllGroups(groups.values.map(_.toProto).asJava)
     .addAllEdges(edges.toSeq.sortBy { case (e, _) => (e.upstream, e.downstream) }

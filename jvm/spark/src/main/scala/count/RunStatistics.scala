@@ -18,9 +18,10 @@ import io.keyroute.proto.v1.{BatchStatus, MapTaskCounts, Period, ReduceTaskReads
   */
 final case class History(periodRows: Long, periods: Int, settleMs: Long = 500)
 
-/** Statistics of one run of a query. Reports gather by batch; a batch that is over is closed a little
-  * later and joins the open period; periods are closed by their size and at a change of tables.
-  * Memory is bounded by the settings, whatever is reported. Not thread-safe; time comes in. */
+/** Statistics of one run of a query. Reports gather by batch; a batch that is over is closed a
+  * little later and joins the open period; periods are closed by their size and at a change of
+  * tables. Memory is bounded by the settings, whatever is reported. Not thread-safe; time comes
+  * in. */
 private[count] final class RunStatistics(val query: RunningQuery, history: History) {
   private val pending = mutable.TreeMap.empty[Long, PendingBatch]
   private val late = mutable.TreeMap.empty[Long, BatchReports]

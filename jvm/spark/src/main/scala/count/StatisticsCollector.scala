@@ -13,8 +13,8 @@ import org.apache.spark.sql.keyroute.publish.RunningQuery
 import io.keyroute.proto.v1.{BatchStatus, MapTaskCounts, PartitionPlacement, QueryStatistics}
 import io.keyroute.proto.v1.ReduceTaskReads
 
-/** The driver's statistics: merges what executors report, for the last run of each query. Thread-safe.
-  * A report that cannot be read is dropped: it costs statistics, never a query.
+/** The driver's statistics: merges what executors report, for the last run of each query.
+  * Thread-safe. A report that cannot be read is dropped: it costs statistics, never a query.
   *
   * @param applied
   *   told of each apply of handed-off rows: run, batch, ms

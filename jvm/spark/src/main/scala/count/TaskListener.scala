@@ -6,7 +6,7 @@ import scala.collection.mutable
 import scala.util.Try
 
 import org.apache.spark.scheduler._
-import org.apache.spark.sql.streaming.StreamingQueryListener.{QueryProgressEvent, QueryTerminatedEvent}
+import org.apache.spark.sql.streaming.StreamingQueryListener._
 
 /** What happens in the cluster, as far as KeyRoute wants to know it. */
 trait ClusterEvents {

@@ -59,7 +59,8 @@ private final class EntryPointServer(
 }
 
 /** A connection that knows two commands: authenticate, and call the entry point. Everything else of
-  * py4j (reflection, constructors, fields, JVM views, memory, streams, shutdown) is unknown to it. */
+  * py4j (reflection, constructors, fields, JVM views, memory, streams, shutdown) is unknown to
+  * it. */
 private final class EntryPointConnection(
     gateway: Py4jGateway,
     socket: Socket,

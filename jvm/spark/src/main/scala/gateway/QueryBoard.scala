@@ -27,8 +27,8 @@ final case class BoardEntry(
     notices: Map[String, String],
     ended: Boolean)
 
-/** The status of an application's queries, as `keyroute status` shows it. Keeps the last run of each
-  * query, and of queries that ended the newest ones only. */
+/** The status of an application's queries, as `keyroute status` shows it. Keeps the last run of
+  * each query, and of queries that ended the newest ones only. */
 final class QueryBoard(appId: String, keyrouteVersion: String, sparkVersion: String) {
   private var entries = VectorMap.empty[UUID, BoardEntry]
   @volatile private var zookeeperConnected = false

@@ -10,8 +10,9 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
 import org.apache.spark.sql.keyroute.route.{PlannedBatch, PlannedOperator}
 
-/** Places partitions by telling Spark's state store coordinator, before a batch, that their stores are
-  * where they shall be: the scheduler sends the tasks there. Asks for the pins that change only.
+/** Places partitions by telling Spark's state store coordinator, before a batch, that their stores
+  * are where they shall be: the scheduler sends the tasks there. Asks for the pins that change
+  * only.
   *
   * @param seen
   *   executor on which each group's partition last ran, of a run
@@ -56,8 +57,8 @@ final class CoordinatorPlacement(
     }
     pins.homes = homes.indices.map(p => p -> homes(p)).toMap
     if (changed.nonEmpty) {
-      logInfo(s"batch ${batch.batch} of query ${batch.queryId}: ${changed.size} stores are placed " +
-        s"on ${homes.distinct.size} executors")
+      logInfo(s"batch ${batch.batch} of query ${batch.queryId}: ${changed.size} stores are " +
+        s"placed on ${homes.distinct.size} executors")
     }
   }
 

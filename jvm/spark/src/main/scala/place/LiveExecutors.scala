@@ -6,14 +6,15 @@ import org.apache.spark.{ExecutorAllocationClient, SparkContext}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.keyroute.plugin.Settings
 
-/** The executors that partitions can be placed on. Without the wanted number of them the first batch
-  * would pile its partitions up on those that came first; so it waits, once and for a bounded time. */
+/** The executors that partitions can be placed on. Without the wanted number of them the first
+  * batch would pile its partitions up on those that came first; so it waits, once and for a bounded
+  * time. */
 final class LiveExecutors(sc: SparkContext, settings: String => Option[String]) extends Logging {
   private val wanted = LiveExecutors.wanted(sc.master, settings)
   private var waited = false
 
-  /** Host of each live executor, by its id. Waits at its first call only; streams that start at once
-    * wait together. */
+  /** Host of each live executor, by its id. Waits at its first call only; streams that start at
+    * once wait together. */
   def all(): Map[String, String] = {
     synchronized {
       if (!waited) {
@@ -40,15 +41,17 @@ final class LiveExecutors(sc: SparkContext, settings: String => Option[String]) 
     val limitMs = sc.conf.getTimeAsMs("spark.scheduler.maxRegisteredResourcesWaitingTime", "30s")
     val deadline = System.nanoTime() + MILLISECONDS.toNanos(limitMs)
     var found = now().size
-    if (found < number) logInfo(s"$found of $number executors are there: waiting to place partitions")
+    if (found < number) {
+      logInfo(s"$found of $number executors are there: waiting to place partitions")
+    }
     while (found < number && System.nanoTime() < deadline) {
       // Spark has no event that a stream's thread could wait on; an interrupt ends the wait.
       Thread.sleep(LiveExecutors.PollMs)
       found = now().size
     }
     if (found < number) {
-      logWarning(s"only $found of $number executors came within $limitMs ms: partitions are placed " +
-        "on those, and spread again when more come")
+      logWarning(s"only $found of $number executors came within $limitMs ms: partitions are " +
+        "placed on those, and spread again when more come")
     }
   }
 }

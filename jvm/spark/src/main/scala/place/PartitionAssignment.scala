@@ -27,8 +27,8 @@ object PartitionAssignment {
     parts.map(homes)
   }
 
-  // A part stays where most of its partitions are, the surest first, as long as the executor takes no
-  // more than its share.
+  // A part stays where most of its partitions are, the surest first, as long as the executor takes
+  // no more than its share.
   private def keep(
       members: Seq[(Int, IndexedSeq[Int])],
       executors: Seq[String],

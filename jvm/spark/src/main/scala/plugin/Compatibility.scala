@@ -2,8 +2,8 @@ package org.apache.spark.sql.keyroute.plugin
 
 import org.apache.spark.sql.keyroute.route.KeyRouteException
 
-/** Whether this jar fits the Spark it runs in. It uses Spark's internals, which differ between minor
-  * versions. */
+/** Whether this jar fits the Spark it runs in. It uses Spark's internals, which differ between
+  * minor versions. */
 object Compatibility {
 
   /** @throws KeyRouteException

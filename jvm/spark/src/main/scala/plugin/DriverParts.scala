@@ -10,8 +10,8 @@ import org.apache.spark.sql.keyroute.count.{History, StatisticsCollector, TaskLi
 import org.apache.spark.sql.keyroute.gateway.{DriverEntryPoint, Gateway, GatewayToken, QueryBoard}
 import org.apache.spark.sql.keyroute.handoff.{CheckpointLayout, TableStore}
 import org.apache.spark.sql.keyroute.place.CoordinatorPlacement
-import org.apache.spark.sql.keyroute.publish.{Application, NoReconfigurations, Publisher, RunningQueries}
-import org.apache.spark.sql.keyroute.publish.{RunningQuery, ZooKeeperPublisher}
+import org.apache.spark.sql.keyroute.publish.{Application, NoReconfigurations, Publisher}
+import org.apache.spark.sql.keyroute.publish.{RunningQueries, RunningQuery, ZooKeeperPublisher}
 
 import io.keyroute.core.table.RoutingTables
 
@@ -56,8 +56,8 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
   def close(): Unit = {
     Driver.reconfigurations = NoReconfigurations
     Driver.placement = None
-    val closing = Seq(() => sc.listenerBus.removeListener(listener), () => publisher.foreach(_.close()),
-      () => gateway.foreach(_.close()), () => token.foreach(_.discard()))
+    val closing = Seq(() => sc.listenerBus.removeListener(listener),
+      () => publisher.foreach(_.close()), () => gateway.foreach(_.close()), () => token.foreach(_.discard()))
     closing.foreach { close =>
       try close()
       catch { case NonFatal(e) => logWarning("a part of KeyRoute did not close", e) }
@@ -73,8 +73,8 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
   private def makePublisher(): Option[Publisher] =
     Settings.zookeeperConnect.in(settings) match {
       case "" =>
-        logWarning(s"${Settings.zookeeperConnect.key} is not set: queries are counted and placed, " +
-          "but no table arrives")
+        logWarning(s"${Settings.zookeeperConnect.key} is not set: queries are counted and " +
+          "placed, but no table arrives")
         None
       case connect =>
         try Some(new ZooKeeperPublisher(connect, Settings.zookeeperRoot.in(settings),
@@ -95,7 +95,7 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
         secret.value, new DriverEntryPoint(board, collector))
       opened.open()
       gateway = Some(opened)
-      logInfo(s"the gateway listens on ${Settings.gatewayHost.in(settings)}:${opened.listeningPort}" +
+      logInfo(s"the gateway listens on port ${opened.listeningPort}" +
         secret.madeFor.fold("")(path => s"; its token is in $path"))
     } catch {
       case NonFatal(e) =>

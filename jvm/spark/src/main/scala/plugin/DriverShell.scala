@@ -10,8 +10,8 @@ import org.apache.spark.api.plugin.{DriverPlugin, PluginContext}
 import org.apache.spark.internal.Logging
 
 /** KeyRoute in the driver. Sets Spark's settings before there is a session; opens the gateway and
-  * ZooKeeper once the application has its id. What cannot be opened is warned of: a query runs without
-  * it. */
+  * ZooKeeper once the application has its id. What cannot be opened is warned of: a query runs
+  * without it. */
 final class DriverShell extends DriverPlugin with Logging {
   private var context = Option.empty[SparkContext]
   @volatile private var parts = Option.empty[DriverParts]

@@ -7,8 +7,8 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streaming.StreamingQueryListener
 import org.apache.spark.sql.streaming.StreamingQueryListener._
 
-/** Gives a new query the routed twin of a state store provider that was set on the session, after the
-  * plugin had set its own on the application.
+/** Gives a new query the routed twin of a state store provider that was set on the session, after
+  * the plugin had set its own on the application.
   *
   * Spark tells of a query's start on the stream's own thread, before it reads the checkpoint: a
   * provider pinned there still wins. */

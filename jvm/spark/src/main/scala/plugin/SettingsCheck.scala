@@ -2,7 +2,8 @@ package org.apache.spark.sql.keyroute.plugin
 
 import org.apache.spark.SparkConf
 
-/** Refuses what a user surely did not mean: a key that does not exist, a value that cannot be read. */
+/** Refuses what a user surely did not mean: a key that does not exist, a value that cannot be
+  * read. */
 object SettingsCheck {
 
   /** @throws IllegalArgumentException

@@ -2,8 +2,9 @@ package org.apache.spark.sql.keyroute.plugin
 
 import java.nio.file.{Files, Path}
 
-/** Writes the reference page of the settings. A test holds `docs/configuration.md` to it; mend it with
-  * `./sbt "spark/runMain org.apache.spark.sql.keyroute.plugin.SettingsPage docs/configuration.md"`. */
+/** Writes the reference page of the settings. A test holds `docs/configuration.md` to it; mend it
+  * with `./sbt "spark/runMain org.apache.spark.sql.keyroute.plugin.SettingsPage
+  * docs/configuration.md"`. */
 object SettingsPage {
   private val head =
     """# Configuration
@@ -18,8 +19,8 @@ object SettingsPage {
 
   private val tail =
     """
-      |Only `spark.keyroute.enabled` is also read from the session: `SET spark.keyroute.enabled=false`
-      |leaves the queries that the session starts from then on to Spark. The environment variable
+      |Only `spark.keyroute.enabled` is also read from the session: after
+      |`SET spark.keyroute.enabled=false` the queries that it starts are left to Spark. The environment variable
       |`KEYROUTE_GATEWAY_TOKEN` holds the gateway's token where no file is named.
       |
       |## What the plugin sets
@@ -27,8 +28,11 @@ object SettingsPage {
       || Spark's setting | what is done |
       ||---|---|
       || `spark.sql.extensions` | `io.keyroute.spark.KeyRouteExtension` is added |
-      || `spark.sql.streaming.stateStore.providerClass` | Spark's RocksDB and HDFS-backed providers are replaced by their routed twins, also where a session sets them; another is left, and its queries stay on Spark's hash |
-      || `spark.sql.streaming.streamingQueryListeners` | a listener that does the same for sessions is added |
+      || `spark.sql.streaming.stateStore.providerClass` | RocksDB's and the HDFS-backed one get their routed twins |
+      || `spark.sql.streaming.streamingQueryListeners` | one is added |
+      |
+      |The listener gives the routed twin also to a provider that a session sets. A provider that has
+      |no twin is left, and its queries stay on Spark's hash.
       |
       |With `spark.keyroute.enabled=false` in the application only the extension is added, so that a
       |query with a table in force can go on with it.

@@ -3,8 +3,8 @@ package org.apache.spark.sql.keyroute.plugin
 import org.apache.spark.SparkConf
 import org.apache.spark.internal.Logging
 
-/** The settings of Spark's own that turn KeyRoute on. Written into the context's configuration before
-  * any session exists. */
+/** The settings of Spark's own that turn KeyRoute on. Written into the context's configuration
+  * before any session exists. */
 object SparkSettings extends Logging {
   val extension: String = "io.keyroute.spark.KeyRouteExtension"
   val extensionsKey: String = "spark.sql.extensions"

@@ -39,8 +39,8 @@ final case class TableMeta(version: Long, hash: String, bytes: Long, chunks: Int
 final class InvalidPayload(message: String, cause: Throwable = null)
     extends IllegalArgumentException(message, cause)
 
-/** The payloads in ZooKeeper, to bytes and back: JSON that people can read. Unknown fields are ignored;
-  * 64-bit integers may be numbers or strings.
+/** The payloads in ZooKeeper, to bytes and back: JSON that people can read. Unknown fields are
+  * ignored; 64-bit integers may be numbers or strings.
   *
   * Readers throw [[InvalidPayload]]. */
 object Payloads {

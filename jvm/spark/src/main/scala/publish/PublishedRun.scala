@@ -5,15 +5,15 @@ import java.util.concurrent.atomic.{AtomicLong, AtomicReference}
 import io.keyroute.core.reconfiguration.{InForce => InForceState, State, Target}
 import io.keyroute.core.table.RoutingTables
 
-/** A run as the stream's thread and the publisher's share it. What the stream's thread tells is kept in
-  * one place for each kind of news, so that nothing piles up while ZooKeeper is away. */
+/** A run as the stream's thread and the publisher's share it. What the stream's thread tells is
+  * kept in one place for each kind of news, so that nothing piles up while ZooKeeper is away. */
 private[publish] final class PublishedRun(val query: RunningQuery) {
 
   /** Tables that the next batch that can switch shall switch to. */
   val asked: AtomicReference[Option[RoutingTables]] = new AtomicReference(None)
 
-  /** The tables that the stream's thread was last given: what it switches to, though the word may have
-    * been taken back meanwhile. */
+  /** The tables that the stream's thread was last given: what it switches to, though the word may
+    * have been taken back meanwhile. */
   val handed: AtomicReference[Option[RoutingTables]] = new AtomicReference(None)
 
   /** A route entry was written: the switch that it holds. */

@@ -7,9 +7,9 @@ import io.keyroute.core.reconfiguration._
 import io.keyroute.core.table.RoutingTables
 import io.keyroute.proto.v1.Reconfiguration
 
-/** Brings one run and its nodes in ZooKeeper together: reads all of them, tells the state machine what
-  * there is, and does what it says. Every write is guarded by what was read, so that a pass that was
-  * cut off, lost a race or found ZooKeeper emptied is made good by the next one.
+/** Brings one run and its nodes in ZooKeeper together: reads all of them, tells the state machine
+  * what there is, and does what it says. Every write is guarded by what was read, so that a pass
+  * that was cut off, lost a race or found ZooKeeper emptied is made good by the next one.
   *
   * On the publisher's thread only; throws where ZooKeeper or the checkpoint does not answer.
   *
@@ -74,7 +74,8 @@ private[publish] final class QueryReconciler(
       }
     }
 
-  // The checkpoint alone says where a run starts. A switch whose batch is not committed is replayed.
+  // The checkpoint alone says where a run starts. A switch whose batch is not committed is
+  // replayed.
   private def restored(run: PublishedRun): State = {
     val now = run.inForce
     val open = now.version > 0 && !CheckpointCommits.holds(run.query, now.batch)

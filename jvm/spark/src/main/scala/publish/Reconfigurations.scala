@@ -34,7 +34,8 @@ final case class RunningQuery(
 /** The figures of a switch, as the handoff measured them.
   *
   * @param toHash
-  *   of the tables switched to, where they were not asked for in this run: a switch that is replayed
+  *   of the tables switched to, where they were not asked for in this run: a switch that is
+  * replayed
   */
 final case class SwitchFigures(
     batch: Long,
@@ -62,7 +63,8 @@ trait Reconfigurations {
   /** The asked tables cannot be switched to. Before the route entry only. */
   def refused(runId: UUID, version: Long, reason: String): Unit
 
-  /** The route entry of the batch that switches is written, or found again by a run that replays it. */
+  /** The route entry of the batch that switches is written, or found again by a run that replays
+    * it. */
   def migrating(runId: UUID, figures: SwitchFigures): Unit
 }
 

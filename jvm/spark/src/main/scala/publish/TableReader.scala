@@ -8,8 +8,8 @@ import io.keyroute.core.table.{GroupShape, InvalidTable, RoutingTables, TableCod
 /** Reads published tables and judges them. */
 private[publish] final class TableReader(session: ZooKeeperSession, tree: ZooKeeperTree) {
 
-  /** The tables, or a sentence that says why they cannot be used. Throws only where ZooKeeper does not
-    * answer. */
+  /** The tables, or a sentence that says why they cannot be used. Throws only where ZooKeeper does
+    * not answer. */
   def read(query: UUID, wanted: TableRef, shapes: Seq[GroupShape]): Either[String, RoutingTables] =
     try judge(query, wanted, shapes)
     catch {
@@ -38,8 +38,8 @@ private[publish] final class TableReader(session: ZooKeeperSession, tree: ZooKee
       Left(s"version ${wanted.version} with the hash ${wanted.hash} is wanted, but version " +
         s"${meta.version} with the hash ${meta.hash} is published")
     } else if (meta.chunks < 0 || meta.bytes < 0 || meta.bytes > TableReader.MostBytes) {
-      Left(s"version ${meta.version} claims ${meta.bytes} bytes in ${meta.chunks} chunks; at most " +
-        s"${TableReader.MostBytes} bytes are taken")
+      Left(s"version ${meta.version} claims ${meta.bytes} bytes in ${meta.chunks} chunks; at " +
+        s"most ${TableReader.MostBytes} bytes are taken")
     } else Right(())
 
   private def chunks(query: UUID, meta: TableMeta): Either[String, Array[Byte]] = {
@@ -48,7 +48,8 @@ private[publish] final class TableReader(session: ZooKeeperSession, tree: ZooKee
     var i = 0
     while (i < meta.chunks && problem.isEmpty) {
       session.read(tree.chunk(query, meta.version, i)) match {
-        case None => problem = Some(s"chunk $i of ${meta.chunks} of version ${meta.version} is gone")
+        case None =>
+          problem = Some(s"chunk $i of ${meta.chunks} of version ${meta.version} is gone")
         case Some(_) if joined.size > meta.bytes => problem = Some(oversized(meta))
         case Some(node) => joined.write(node.data)
       }

@@ -17,10 +17,10 @@ import io.keyroute.core.table.RoutingTables
 /** How long the publisher waits between looks that nothing asked for. */
 final case class Pace(pollMs: Long = 5000, retryMs: Long = 1000, warnAfterMs: Long = 5000)
 
-/** The driver's side of `docs/protocol.md`. One thread of its own reads and writes ZooKeeper, whenever
-  * a watched node changed, the connection came back or a query had news; the streams' threads only
-  * leave their news and read what is asked of them. Without ZooKeeper queries go on, and all is made
-  * good when it is back.
+/** The driver's side of `docs/protocol.md`. One thread of its own reads and writes ZooKeeper,
+  * whenever a watched node changed, the connection came back or a query had news; the streams'
+  * threads only leave their news and read what is asked of them. Without ZooKeeper queries go on,
+  * and all is made good when it is back.
   *
   * @param store
   *   puts tables into a query's checkpoint
@@ -118,7 +118,7 @@ final class ZooKeeperPublisher(
             closed = true
             true
           case NonFatal(e) =>
-            logWarning("a look at ZooKeeper failed and is made again", e)
+            if (!closed) logWarning("a look at ZooKeeper failed and is made again", e)
             false
         }
       val waited = NANOSECONDS.toMillis(System.nanoTime() - start)
@@ -160,7 +160,7 @@ final class ZooKeeperPublisher(
   private def problem(run: PublishedRun, text: Option[String]): Unit = if (run.problem != text) {
     run.problem = text
     board.notice(run.query.runId, "zookeeper", text)
-    text.foreach(t => logWarning(s"query ${run.query.queryId}: $t"))
+    text.filterNot(_ => closed).foreach(t => logWarning(s"query ${run.query.queryId}: $t"))
   }
 
   private def registerApplication(application: Application): Unit = {
@@ -177,8 +177,8 @@ final class ZooKeeperPublisher(
 
   private def warnUnreachable(): Unit = if (!warned) {
     warned = true
-    logWarning(s"ZooKeeper at $connect does not answer: queries run without new tables, and it is " +
-      "tried again in the background. Is spark.keyroute.zookeeper.connect right?")
+    logWarning(s"ZooKeeper at $connect does not answer: queries run without new tables, and it " +
+      "is tried again in the background. Is spark.keyroute.zookeeper.connect right?")
   }
 }
 

@@ -16,14 +16,14 @@ import org.apache.zookeeper.data.{ACL, Stat}
 /** A znode as it was read. */
 final case class ZNode(data: Array[Byte], version: Int, ephemeralOwner: Long)
 
-/** ZooKeeper by Curator: what the publisher needs of it. Each call may wait for the network, but never
-  * for ever: it throws where ZooKeeper does not answer, and is made again later.
+/** ZooKeeper by Curator: what the publisher needs of it. Each call may wait for the network, but
+  * never for ever: it throws where ZooKeeper does not answer, and is made again later.
   *
   * @param authFile
   *   file of one line `user:password`; empty: nodes are open to everyone
   * @param changed
-  *   called, on a thread of Curator's, when a node that was read has changed and when the connection
-  *   came or went
+  *   called, on a thread of Curator's, when a node that was read has changed and when the
+  * connection   came or went
   */
 final class ZooKeeperSession(connect: String, authFile: String, changed: () => Unit)
     extends AutoCloseable {
@@ -50,7 +50,8 @@ final class ZooKeeperSession(connect: String, authFile: String, changed: () => U
       val stat = new Stat
       try {
         val data = client.getData.storingStatIn(stat).forPath(path)
-        Some(ZNode(Option(data).getOrElse(Array.emptyByteArray), stat.getVersion, stat.getEphemeralOwner))
+        Some(ZNode(Option(data).getOrElse(Array.emptyByteArray), stat.getVersion,
+          stat.getEphemeralOwner))
       } catch { case _: KeeperException.NoNodeException => None }
     }
 
@@ -90,7 +91,8 @@ final class ZooKeeperSession(connect: String, authFile: String, changed: () => U
         thread.setDaemon(true)
         thread
       }
-      // The connect string is what the user said; a server's idea of the ensemble may be unreachable.
+      // The connect string is what the user said; a server's idea of the ensemble may be
+      // unreachable.
       .ensembleTracker(false)
     if (authFile.nonEmpty) {
       builder.authorization("digest", ZooKeeperSession.secret(authFile)).aclProvider(CreatorOnly)
