@@ -14,8 +14,10 @@ private[count] final class GroupCounts(shape: GroupShape) {
   def fits(counts: MapTaskCounts): Boolean =
     counts.getPartitionRowsCount == shape.partitions &&
       counts.getSlotsCount == counts.getSlotRowsCount &&
-      (0 until counts.getSlotsCount).forall(i => counts.getSlots(i) >= 0 &&
-        counts.getSlots(i) < shape.slots)
+      (0 until counts.getSlotsCount).forall(i =>
+        counts.getSlots(i) >= 0 &&
+          counts.getSlots(i) < shape.slots
+      )
 
   def add(counts: MapTaskCounts): Unit = {
     var p = 0

@@ -15,7 +15,8 @@ import io.keyroute.proto.v1.{MapTaskCounts, PartitionRows, Period}
 private[count] final class PeriodCounts(
     val version: Long,
     val firstBatch: Long,
-    shapes: Seq[GroupShape]) {
+    shapes: Seq[GroupShape]
+) {
   private val groups = mutable.TreeMap.empty[Long, GroupCounts]
   private val edges = mutable.HashMap.empty[Edge, EdgeCounts]
   private var lastBatch = firstBatch

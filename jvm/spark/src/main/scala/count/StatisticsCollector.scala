@@ -22,8 +22,8 @@ import io.keyroute.proto.v1.ReduceTaskReads
 final class StatisticsCollector(
     history: History,
     nowMs: () => Long,
-    applied: (UUID, Long, Long) => Unit)
-    extends Logging {
+    applied: (UUID, Long, Long) => Unit
+) extends Logging {
   private var runs = VectorMap.empty[UUID, RunStatistics]
   private var ended = Vector.empty[UUID]
   private var hosts = Map.empty[String, String]

@@ -48,8 +48,12 @@ final class TaskListener(collector: StatisticsCollector, events: ClusterEvents)
     case e: QueryProgressEvent =>
       val progress = e.progress
       val triggered = Option(progress.durationMs.get("triggerExecution")).map(_.longValue)
-      events.batchEnded(progress.runId, progress.batchId, progress.numInputRows,
-        triggered.getOrElse(progress.batchDuration))
+      events.batchEnded(
+        progress.runId,
+        progress.batchId,
+        progress.numInputRows,
+        triggered.getOrElse(progress.batchDuration)
+      )
     case e: QueryTerminatedEvent => events.queryEnded(e.runId)
     case _ => ()
   }

@@ -36,10 +36,17 @@ private final class EntryPointServer(
     address: InetAddress,
     port: Int,
     token: String,
-    entryPoint: EntryPoint)
-    extends GatewayServer(entryPoint, port, address, GatewayServer.DEFAULT_CONNECT_TIMEOUT,
-      GatewayServer.DEFAULT_READ_TIMEOUT, NoCommands.list, NoCallbacks.client(address),
-      ServerSocketFactory.getDefault) {
+    entryPoint: EntryPoint
+) extends GatewayServer(
+      entryPoint,
+      port,
+      address,
+      GatewayServer.DEFAULT_CONNECT_TIMEOUT,
+      GatewayServer.DEFAULT_READ_TIMEOUT,
+      NoCommands.list,
+      NoCallbacks.client(address),
+      ServerSocketFactory.getDefault
+    ) {
 
   def open(): Unit = {
     startSocket()
@@ -50,7 +57,8 @@ private final class EntryPointServer(
 
   override protected def createConnection(
       gateway: Py4jGateway,
-      socket: Socket): Py4JServerConnection = {
+      socket: Socket
+  ): Py4JServerConnection = {
     val connection =
       new EntryPointConnection(gateway, socket, token, entryPoint, getListeners)
     connection.startConnection()
@@ -66,8 +74,8 @@ private final class EntryPointConnection(
     socket: Socket,
     token: String,
     entryPoint: EntryPoint,
-    listeners: JList[GatewayServerListener])
-    extends GatewayConnection(gateway, socket, token, NoCommands.list, listeners) {
+    listeners: JList[GatewayServerListener]
+) extends GatewayConnection(gateway, socket, token, NoCommands.list, listeners) {
 
   private val call = new EntryPointCall(entryPoint)
   call.init(gateway, this)

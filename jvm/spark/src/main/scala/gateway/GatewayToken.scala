@@ -53,7 +53,9 @@ object GatewayToken {
     if (!others.isEmpty) {
       throw new KeyRouteException(
         s"the gateway's token file $path can be used by others (${PosixFilePermissions.toString(
-            Files.getPosixFilePermissions(path))}): run chmod 600 on it")
+            Files.getPosixFilePermissions(path)
+          )}): run chmod 600 on it"
+      )
     }
     checked(Files.readString(path).trim, s"the file $path")
   }
@@ -64,7 +66,8 @@ object GatewayToken {
     else {
       throw new KeyRouteException(
         s"$where does not hold a gateway token: at least 16 printable ASCII characters, without " +
-          "spaces and backslashes")
+          "spaces and backslashes"
+      )
     }
   }
 

@@ -25,7 +25,8 @@ final case class BoardEntry(
     switches: Vector[SwitchStatus],
     waiting: String,
     notices: Map[String, String],
-    ended: Boolean)
+    ended: Boolean
+)
 
 /** The status of an application's queries, as `keyroute status` shows it. Keeps the last run of
   * each query, and of queries that ended the newest ones only. */
@@ -35,9 +36,16 @@ final class QueryBoard(appId: String, keyrouteVersion: String, sparkVersion: Str
 
   def started(query: RunningQuery): Unit = synchronized {
     val earlier = entries.get(query.queryId).fold(Vector.empty[SwitchStatus])(_.switches)
-    val entry = BoardEntry(query, query.inForce.version,
-      if (query.inForce.version == 0) "" else query.inForce.hash, query.sinceBatch, earlier, "",
-      Map.empty, ended = false)
+    val entry = BoardEntry(
+      query,
+      query.inForce.version,
+      if (query.inForce.version == 0) "" else query.inForce.hash,
+      query.sinceBatch,
+      earlier,
+      "",
+      Map.empty,
+      ended = false
+    )
     entries = entries.removed(query.queryId).updated(query.queryId, entry)
     entries.collect { case (id, e) if e.ended => id }.toSeq.dropRight(QueryBoard.MostEnded)
       .foreach(id => entries = entries.removed(id))
@@ -55,8 +63,13 @@ final class QueryBoard(appId: String, keyrouteVersion: String, sparkVersion: Str
       .setFromVersion(figures.fromVersion).setToVersion(figures.toVersion)
       .setRowsMoved(figures.rowsMoved).setRowsSeen(figures.rowsSeen)
       .setHandoffMs(figures.handoffMs).setPulled(figures.pulled).build()
-    e.copy(version = figures.toVersion, hash = hash, since = figures.batch, waiting = "",
-      switches = (e.switches :+ status).takeRight(QueryBoard.MostSwitches))
+    e.copy(
+      version = figures.toVersion,
+      hash = hash,
+      since = figures.batch,
+      waiting = "",
+      switches = (e.switches :+ status).takeRight(QueryBoard.MostSwitches)
+    )
   }
 
   /** A partition's apply of the rows handed to it took so long; the longest is kept. */

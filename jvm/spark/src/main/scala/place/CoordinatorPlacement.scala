@@ -20,8 +20,8 @@ import org.apache.spark.sql.keyroute.route.{PlannedBatch, PlannedOperator}
 final class CoordinatorPlacement(
     sc: SparkContext,
     settings: String => Option[String],
-    seen: UUID => Map[(Long, Int), String])
-    extends Placement with Logging {
+    seen: UUID => Map[(Long, Int), String]
+) extends Placement with Logging {
   private val executors = new LiveExecutors(sc, settings)
   // Each stream's thread uses the entry of its own run.
   private val runs = mutable.LinkedHashMap.empty[UUID, RunPins]
@@ -39,7 +39,8 @@ final class CoordinatorPlacement(
   private def place(
       batch: PlannedBatch,
       parts: IndexedSeq[Int],
-      live: Map[String, String]): Unit = {
+      live: Map[String, String]
+  ): Unit = {
     val pins = pinsOf(batch.runId)
     val partitions = batch.operators.map(_.info.numPartitions).maxOption.getOrElse(0)
     val whole = (0 until partitions).map(p => parts.applyOrElse(p, (i: Int) => i))
@@ -67,7 +68,8 @@ final class CoordinatorPlacement(
       operator: PlannedOperator,
       pin: Pin,
       host: String,
-      executor: String): Unit = {
+      executor: String
+  ): Unit = {
     val id = StateStoreProviderId(operator.info, pin.partition, pin.store)
     batch.session.streams.stateStoreCoordinator.reportActiveInstance(id, host, executor, Nil)
     ()

@@ -16,7 +16,8 @@ object PartitionAssignment {
   def assign(
       parts: IndexedSeq[Int],
       executors: Seq[String],
-      current: Map[Int, String]): IndexedSeq[String] = {
+      current: Map[Int, String]
+  ): IndexedSeq[String] = {
     val members = parts.indices.groupBy(parts).toSeq.sortBy(_._1)
     val sorted = executors.sorted
     val kept = keep(members, sorted, current)
@@ -32,7 +33,8 @@ object PartitionAssignment {
   private def keep(
       members: Seq[(Int, IndexedSeq[Int])],
       executors: Seq[String],
-      current: Map[Int, String]): Map[Int, String] = {
+      current: Map[Int, String]
+  ): Map[Int, String] = {
     val wishes = for {
       (part, partitions) <- members
       (executor, here) <- partitions.flatMap(current.get).groupBy(identity).toSeq.sortBy(_._1)

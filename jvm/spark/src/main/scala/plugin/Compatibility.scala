@@ -11,7 +11,8 @@ object Compatibility {
     */
   def check(
       spark: String = org.apache.spark.SPARK_VERSION,
-      scala: String = util.Properties.versionNumberString): Unit = {
+      scala: String = util.Properties.versionNumberString
+  ): Unit = {
     val found = minorOf(spark)
     val foundScala = minorOf(scala)
     if (found != SparkRelease.minor || foundScala != SparkRelease.scala) {
@@ -19,7 +20,8 @@ object Compatibility {
         s"this KeyRoute jar is made for Spark ${SparkRelease.minor} with Scala " +
           s"${SparkRelease.scala}, but runs in Spark $spark with Scala $scala. Use the jar named " +
           s"keyroute-spark-${found}_$foundScala, or take io.keyroute.spark.KeyRoutePlugin out of " +
-          "spark.plugins.")
+          "spark.plugins."
+      )
     }
   }
 

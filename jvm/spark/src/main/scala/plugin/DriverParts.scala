@@ -24,7 +24,8 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
   val collector: StatisticsCollector = new StatisticsCollector(
     History(Settings.statisticsPeriodRows.in(settings), Settings.statisticsPeriods.in(settings)),
     clock,
-    (run, batch, ms) => board.applied(run, batch, ms))
+    (run, batch, ms) => board.applied(run, batch, ms)
+  )
 
   private val publisher: Option[Publisher] = makePublisher()
   private val queries = new RunningQueries(board, collector, publisher)
@@ -40,8 +41,13 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
       Driver.placement = Some(new CoordinatorPlacement(sc, settings, collector.placement))
     }
     openGateway()
-    publisher.foreach(_.open(Application(appId, gateway.map(g => advertised -> g.listeningPort),
-      DriverParts.version, SPARK_VERSION, clock())))
+    publisher.foreach(_.open(Application(
+      appId,
+      gateway.map(g => advertised -> g.listeningPort),
+      DriverParts.version,
+      SPARK_VERSION,
+      clock()
+    )))
   }
 
   def registerMetrics(registry: MetricRegistry): Unit = {
@@ -56,8 +62,12 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
   def close(): Unit = {
     Driver.reconfigurations = NoReconfigurations
     Driver.placement = None
-    val closing = Seq(() => sc.listenerBus.removeListener(listener),
-      () => publisher.foreach(_.close()), () => gateway.foreach(_.close()), () => token.foreach(_.discard()))
+    val closing = Seq(
+      () => sc.listenerBus.removeListener(listener),
+      () => publisher.foreach(_.close()),
+      () => gateway.foreach(_.close()),
+      () => token.foreach(_.discard())
+    )
     closing.foreach { close =>
       try close()
       catch { case NonFatal(e) => logWarning("a part of KeyRoute did not close", e) }
@@ -77,8 +87,14 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
           "placed, but no table arrives")
         None
       case connect =>
-        try Some(new ZooKeeperPublisher(connect, Settings.zookeeperRoot.in(settings),
-          Settings.zookeeperAuthFile.in(settings), board, DriverParts.store, clock))
+        try Some(new ZooKeeperPublisher(
+            connect,
+            Settings.zookeeperRoot.in(settings),
+            Settings.zookeeperAuthFile.in(settings),
+            board,
+            DriverParts.store,
+            clock
+          ))
         catch {
           case NonFatal(e) =>
             logWarning(s"ZooKeeper is not used, and no table arrives: ${e.getMessage}")
@@ -88,19 +104,30 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
 
   private def openGateway(): Unit =
     try {
-      val secret = GatewayToken.find(Settings.gatewayTokenFile.in(settings),
-        sys.env.get(GatewayToken.Environment), DriverShell.home, appId)
+      val secret = GatewayToken.find(
+        Settings.gatewayTokenFile.in(settings),
+        sys.env.get(GatewayToken.Environment),
+        DriverShell.home,
+        appId
+      )
       token = Some(secret)
-      val opened = new Gateway(Settings.gatewayHost.in(settings), Settings.gatewayPort.in(settings),
-        secret.value, new DriverEntryPoint(board, collector))
+      val opened = new Gateway(
+        Settings.gatewayHost.in(settings),
+        Settings.gatewayPort.in(settings),
+        secret.value,
+        new DriverEntryPoint(board, collector)
+      )
       opened.open()
       gateway = Some(opened)
       logInfo(s"the gateway listens on port ${opened.listeningPort}" +
         secret.madeFor.fold("")(path => s"; its token is in $path"))
     } catch {
       case NonFatal(e) =>
-        logWarning("the gateway could not be opened: no controller can read this application's " +
-          s"statistics. ${e.getMessage}", e)
+        logWarning(
+          "the gateway could not be opened: no controller can read this application's " +
+            s"statistics. ${e.getMessage}",
+          e
+        )
     }
 }
 

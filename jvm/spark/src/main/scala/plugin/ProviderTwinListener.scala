@@ -22,8 +22,11 @@ final class ProviderTwinListener extends StreamingQueryListener with Logging {
       } setTwin(query.sparkSessionForStream)
     } catch {
       case NonFatal(e) =>
-        logWarning(s"query ${event.id} may stay on Spark's hash: its state store provider could " +
-          "not be set", e)
+        logWarning(
+          s"query ${event.id} may stay on Spark's hash: its state store provider could " +
+            "not be set",
+          e
+        )
     }
 
   private def setTwin(session: SparkSession): Unit =

@@ -16,7 +16,8 @@ final case class Setting[T](
     default: String,
     unit: String,
     doc: String,
-    parse: String => T) {
+    parse: String => T
+) {
 
   /** Value in a configuration given as a look-up; a clear error for a value that cannot be read. */
   def in(lookup: String => Option[String]): T = {
@@ -36,95 +37,173 @@ object Settings {
   val prefix: String = "spark.keyroute."
 
   val enabled: Setting[Boolean] = Setting(
-    "spark.keyroute.enabled", "true", "boolean",
+    "spark.keyroute.enabled",
+    "true",
+    "boolean",
     "Whether new queries are routed. A query with a table in force goes on with it in any case.",
-    bool)
+    bool
+  )
 
   val zookeeperConnect: Setting[String] = Setting(
-    "spark.keyroute.zookeeper.connect", "", "host:port",
+    "spark.keyroute.zookeeper.connect",
+    "",
+    "host:port",
     "ZooKeeper's connect string. Without it queries are counted and placed, but no table arrives.",
-    identity)
+    identity
+  )
 
   val zookeeperRoot: Setting[String] = Setting(
-    "spark.keyroute.zookeeper.root", "/keyroute", "text",
-    "The node under which KeyRoute keeps everything.", identity)
+    "spark.keyroute.zookeeper.root",
+    "/keyroute",
+    "text",
+    "The node under which KeyRoute keeps everything.",
+    identity
+  )
 
   val zookeeperAuthFile: Setting[String] = Setting(
-    "spark.keyroute.zookeeper.authFile", "", "path",
+    "spark.keyroute.zookeeper.authFile",
+    "",
+    "path",
     "File with one line user:password. With it every node is readable and writable by it only.",
-    identity)
+    identity
+  )
 
   val gatewayHost: Setting[String] = Setting(
-    "spark.keyroute.gateway.host", "127.0.0.1", "text",
-    "Address that the gateway listens on.", identity)
+    "spark.keyroute.gateway.host",
+    "127.0.0.1",
+    "text",
+    "Address that the gateway listens on.",
+    identity
+  )
 
   val gatewayPort: Setting[Int] = Setting(
-    "spark.keyroute.gateway.port", "0", "integer",
-    "Port of the gateway; 0 takes a free one.", _.toInt)
+    "spark.keyroute.gateway.port",
+    "0",
+    "integer",
+    "Port of the gateway; 0 takes a free one.",
+    _.toInt
+  )
 
   val gatewayTokenFile: Setting[String] = Setting(
-    "spark.keyroute.gateway.tokenFile", "", "path",
+    "spark.keyroute.gateway.tokenFile",
+    "",
+    "path",
     "File that holds the gateway's token (mode 0600); made if it is missing. Without it the token " +
       "is taken from the environment (KEYROUTE_GATEWAY_TOKEN), else made and written to " +
       "~/.keyroute/<application id>.token.",
-    identity)
+    identity
+  )
 
   val statisticsEnabled: Setting[Boolean] = Setting(
-    "spark.keyroute.statistics.enabled", "true", "boolean",
-    "Whether keys and key pairs are counted.", bool)
+    "spark.keyroute.statistics.enabled",
+    "true",
+    "boolean",
+    "Whether keys and key pairs are counted.",
+    bool
+  )
 
   val statisticsCounters: Setting[Int] = Setting(
-    "spark.keyroute.statistics.counters", "32768", "integer",
-    "Counters of each sketch: the heaviest keys, or pairs, that are told apart.", _.toInt)
+    "spark.keyroute.statistics.counters",
+    "32768",
+    "integer",
+    "Counters of each sketch: the heaviest keys, or pairs, that are told apart.",
+    _.toInt
+  )
 
   val statisticsPeriodRows: Setting[Long] = Setting(
-    "spark.keyroute.statistics.periodRows", "25000", "rows",
-    "Input rows after which the driver closes a period of statistics.", _.toLong)
+    "spark.keyroute.statistics.periodRows",
+    "25000",
+    "rows",
+    "Input rows after which the driver closes a period of statistics.",
+    _.toLong
+  )
 
   val statisticsPeriods: Setting[Int] = Setting(
-    "spark.keyroute.statistics.periods", "8", "integer",
-    "Closed periods that the driver keeps for each query.", _.toInt)
+    "spark.keyroute.statistics.periods",
+    "8",
+    "integer",
+    "Closed periods that the driver keeps for each query.",
+    _.toInt
+  )
 
   val statisticsUpstreamKey: Setting[String] = Setting(
-    "spark.keyroute.statistics.upstreamKey", "", "text",
+    "spark.keyroute.statistics.upstreamKey",
+    "",
+    "text",
     "Names of the columns that hold the upstream operator's key, comma-separated, where KeyRoute " +
       "does not find them itself.",
-    identity)
+    identity
+  )
 
   val placementEnabled: Setting[Boolean] = Setting(
-    "spark.keyroute.placement.enabled", "true", "boolean",
-    "Whether partition i of consecutive operators is placed on one executor.", bool)
+    "spark.keyroute.placement.enabled",
+    "true",
+    "boolean",
+    "Whether partition i of consecutive operators is placed on one executor.",
+    bool
+  )
 
   val placementExecutors: Setting[Int] = Setting(
-    "spark.keyroute.placement.executors", "0", "integer",
+    "spark.keyroute.placement.executors",
+    "0",
+    "integer",
     "Executors to wait for before partitions are placed; 0 takes spark.executor.instances, or " +
       "the number that local-cluster starts.",
-    _.toInt)
+    _.toInt
+  )
 
   val slots: Setting[Int] = Setting(
-    "spark.keyroute.slots", "0", "integer",
+    "spark.keyroute.slots",
+    "0",
+    "integer",
     "Slots of each routing group, rounded up to a multiple of its partitions; 0 takes the least " +
       "multiple that is at least 1024 and 8 a partition.",
-    _.toInt)
+    _.toInt
+  )
 
   val handoffTimeoutMs: Setting[Long] = Setting(
-    "spark.keyroute.handoff.timeoutMs", "30000", "ms",
-    "Time after which a handoff is given up and tried again in a later batch.", _.toLong)
+    "spark.keyroute.handoff.timeoutMs",
+    "30000",
+    "ms",
+    "Time after which a handoff is given up and tried again in a later batch.",
+    _.toLong
+  )
 
   val handoffPostponements: Setting[Int] = Setting(
-    "spark.keyroute.handoff.postponements", "3", "integer",
+    "spark.keyroute.handoff.postponements",
+    "3",
+    "integer",
     "Batches that a switch waits for stores to be loaded before it reads them from the checkpoint.",
-    _.toInt)
+    _.toInt
+  )
 
   val assumeNoTable: Setting[Boolean] = Setting(
-    "spark.keyroute.routeLog.assumeNoTable", "false", "boolean",
+    "spark.keyroute.routeLog.assumeNoTable",
+    "false",
+    "boolean",
     "Whether a checkpoint without KeyRoute's route log is taken for one that never had a routing " +
       "table. If it had one, the results are wrong.",
-    bool)
+    bool
+  )
 
-  val all: Seq[Setting[_]] = Seq(enabled, zookeeperConnect, zookeeperRoot, zookeeperAuthFile,
-    gatewayHost, gatewayPort, gatewayTokenFile, statisticsEnabled, statisticsCounters,
-    statisticsPeriodRows, statisticsPeriods, statisticsUpstreamKey, placementEnabled,
-    placementExecutors, slots, handoffTimeoutMs, handoffPostponements,
-    assumeNoTable)
+  val all: Seq[Setting[_]] = Seq(
+    enabled,
+    zookeeperConnect,
+    zookeeperRoot,
+    zookeeperAuthFile,
+    gatewayHost,
+    gatewayPort,
+    gatewayTokenFile,
+    statisticsEnabled,
+    statisticsCounters,
+    statisticsPeriodRows,
+    statisticsPeriods,
+    statisticsUpstreamKey,
+    placementEnabled,
+    placementExecutors,
+    slots,
+    handoffTimeoutMs,
+    handoffPostponements,
+    assumeNoTable
+  )
 }

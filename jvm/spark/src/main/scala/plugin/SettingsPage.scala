@@ -48,7 +48,8 @@ object SettingsPage {
 
   def main(args: Array[String]): Unit = {
     val page = args.headOption.getOrElse(
-      throw new IllegalArgumentException("name the file to write, as docs/configuration.md"))
+      throw new IllegalArgumentException("name the file to write, as docs/configuration.md")
+    )
     Files.writeString(Path.of(page), markdown)
     ()
   }

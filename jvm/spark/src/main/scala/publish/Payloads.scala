@@ -21,7 +21,8 @@ final case class Application(
     gateway: Option[(String, Int)],
     keyrouteVersion: String,
     sparkVersion: String,
-    startedMs: Long)
+    startedMs: Long
+)
 
 /** `queries/<id>/live`. */
 final case class Live(appId: String, runId: String)
@@ -77,8 +78,11 @@ object Payloads {
 
   def readInForce(data: Array[Byte]): PublishedInForce = {
     val json = read(data, "in_force")
-    PublishedInForce(readTableRef(data, "in_force"), json.path("batch").asLong(0),
-      json.path("runId").asText)
+    PublishedInForce(
+      readTableRef(data, "in_force"),
+      json.path("batch").asLong(0),
+      json.path("runId").asText
+    )
   }
 
   /** Of `in_force` or `wanted`. */
@@ -118,7 +122,8 @@ object Payloads {
 
   private def array(messages: Seq[MessageOrBuilder]): ArrayNode =
     messages.foldLeft(mapper.createArrayNode())((all, m) =>
-      all.add(mapper.readTree(printer.print(m))))
+      all.add(mapper.readTree(printer.print(m)))
+    )
 
   private def read(data: Array[Byte], what: String): JsonNode = {
     val json =

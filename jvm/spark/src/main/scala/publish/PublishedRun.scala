@@ -36,7 +36,8 @@ private[publish] final class PublishedRun(val query: RunningQuery) {
   val inForce: InForceState = InForceState(
     if (query.inForce.version == 0) Target(0, "")
     else Target(query.inForce.version, query.inForce.hash),
-    query.sinceBatch)
+    query.sinceBatch
+  )
 
   /** What went wrong in the last pass, so that it is logged once. */
   var problem: Option[String] = None

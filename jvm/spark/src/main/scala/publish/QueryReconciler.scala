@@ -24,8 +24,8 @@ private[publish] final class QueryReconciler(
     appId: String,
     store: (RunningQuery, RoutingTables) => Unit,
     notice: (PublishedRun, String, Option[String]) => Unit,
-    nowMs: () => Long)
-    extends Logging {
+    nowMs: () => Long
+) extends Logging {
   private val reader = new TableReader(session, tree)
 
   /** Takes in what the stream's thread told. Needs the checkpoint, but no ZooKeeper. */
@@ -146,8 +146,11 @@ private[publish] final class QueryReconciler(
       there.table == TableRef(it.version, it.tables.hash) && there.batch == it.batch
     }
     if (!unknown && !same) {
-      val data = Payloads.inForce(PublishedInForce(TableRef(it.version, it.tables.hash), it.batch,
-        run.query.runId.toString))
+      val data = Payloads.inForce(PublishedInForce(
+        TableRef(it.version, it.tables.hash),
+        it.batch,
+        run.query.runId.toString
+      ))
       node.fold(session.create(path, data))(n => session.set(path, data, n.version))
       ()
     }
@@ -179,10 +182,17 @@ private[publish] final class QueryReconciler(
     }
     val owner = session.read(path)
     val ours = owner.exists(mine)
-    notice(run, "registration", Option.unless(ours)(
-      s"not registered in ZooKeeper: ${owner.fold("no application")(n => "application " +
-          Payloads.readLive(n.data).appId)} runs this query too, perhaps from a copy of its " +
-        "checkpoint; the query goes on with the tables it has"))
+    notice(
+      run,
+      "registration",
+      Option.unless(ours)(
+        s"not registered in ZooKeeper: ${owner.fold("no application")(n =>
+            "application " +
+              Payloads.readLive(n.data).appId
+          )} runs this query too, perhaps from a copy of its " +
+          "checkpoint; the query goes on with the tables it has"
+      )
+    )
     ours
   }
 

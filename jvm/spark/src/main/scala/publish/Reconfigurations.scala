@@ -29,7 +29,8 @@ final case class RunningQuery(
     operators: Seq[OperatorState],
     inForce: RoutingTables,
     sinceBatch: Long,
-    bypass: Option[String])
+    bypass: Option[String]
+)
 
 /** The figures of a switch, as the handoff measured them.
   *
@@ -45,7 +46,8 @@ final case class SwitchFigures(
     rowsSeen: Long,
     handoffMs: Long,
     pulled: Boolean,
-    toHash: String = "")
+    toHash: String = ""
+)
 
 /** The driver's side of the staged reconfiguration, as the stream's thread sees it. No method waits
   * for the network. */

@@ -17,8 +17,8 @@ import io.keyroute.core.table.RoutingTables
 final class RunningQueries(
     board: QueryBoard,
     collector: StatisticsCollector,
-    publisher: Option[Publisher])
-    extends Reconfigurations with ClusterEvents {
+    publisher: Option[Publisher]
+) extends Reconfigurations with ClusterEvents {
   // Hash of the tables that a run was last told to switch to, for the board.
   private val askedHashes = new ConcurrentHashMap[UUID, (Long, String)]()
 

@@ -20,15 +20,19 @@ private[publish] final class TableReader(session: ZooKeeperSession, tree: ZooKee
   private def judge(
       query: UUID,
       wanted: TableRef,
-      shapes: Seq[GroupShape]): Either[String, RoutingTables] = for {
+      shapes: Seq[GroupShape]
+  ): Either[String, RoutingTables] = for {
     node <- session.read(tree.tableMeta(query, wanted.version))
       .toRight(s"version ${wanted.version} is not published: it has no meta")
     meta = Payloads.readTableMeta(node.data)
     _ <- check(meta, wanted)
     bytes <- chunks(query, meta)
     tables = TableCodec.decode(bytes, Some(wanted.hash))
-    _ <- Either.cond(tables.version == wanted.version, (),
-      s"the tables under version ${wanted.version} say that they are version ${tables.version}")
+    _ <- Either.cond(
+      tables.version == wanted.version,
+      (),
+      s"the tables under version ${wanted.version} say that they are version ${tables.version}"
+    )
     _ <- tables.checkQuery(query.toString)
     _ <- tables.check(shapes)
   } yield tables

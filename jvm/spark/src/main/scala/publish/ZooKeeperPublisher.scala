@@ -32,8 +32,8 @@ final class ZooKeeperPublisher(
     board: QueryBoard,
     store: (RunningQuery, RoutingTables) => Unit,
     nowMs: () => Long,
-    pace: Pace = Pace())
-    extends Publisher with Logging {
+    pace: Pace = Pace()
+) extends Publisher with Logging {
   private val tree = ZooKeeperTree.at(root)
   private val runs = new ConcurrentHashMap[UUID, PublishedRun]()
   // Holds one reminder at most: a pass looks at everything.
@@ -45,8 +45,14 @@ final class ZooKeeperPublisher(
   private var warned = false
 
   override def open(application: Application): Unit = {
-    val reconciler = new QueryReconciler(session, tree, application.appId, store,
-      (run, topic, text) => board.notice(run.query.runId, topic, text), nowMs)
+    val reconciler = new QueryReconciler(
+      session,
+      tree,
+      application.appId,
+      store,
+      (run, topic, text) => board.notice(run.query.runId, topic, text),
+      nowMs
+    )
     session.open()
     val loop = new Thread(() => work(application, reconciler), "keyroute-zookeeper")
     loop.setDaemon(true)

@@ -50,8 +50,11 @@ final class ZooKeeperSession(connect: String, authFile: String, changed: () => U
       val stat = new Stat
       try {
         val data = client.getData.storingStatIn(stat).forPath(path)
-        Some(ZNode(Option(data).getOrElse(Array.emptyByteArray), stat.getVersion,
-          stat.getEphemeralOwner))
+        Some(ZNode(
+          Option(data).getOrElse(Array.emptyByteArray),
+          stat.getVersion,
+          stat.getEphemeralOwner
+        ))
       } catch { case _: KeeperException.NoNodeException => None }
     }
 
@@ -113,7 +116,8 @@ object ZooKeeperSession {
     val path = Path.of(file)
     def refuse(why: String): Nothing = throw new KeyRouteException(
       s"spark.keyroute.zookeeper.authFile, $file, $why: it must hold one line user:password, and " +
-        "be readable by its owner only (chmod 600)")
+        "be readable by its owner only (chmod 600)"
+    )
     if (!Files.isReadable(path)) refuse("cannot be read")
     val mode = PosixFilePermissions.toString(Files.getPosixFilePermissions(path))
     if (!mode.endsWith("------")) refuse(s"can be used by others ($mode)")

@@ -33,7 +33,8 @@ object ZooKeeperTree {
     val fits = root.matches("(/[A-Za-z0-9._-]+)+/?")
     if (!fits) {
       throw new KeyRouteException(
-        s"spark.keyroute.zookeeper.root is '$root', but must be a path like /keyroute")
+        s"spark.keyroute.zookeeper.root is '$root', but must be a path like /keyroute"
+      )
     }
     ZooKeeperTree(root.stripSuffix("/"))
   }

@@ -18,8 +18,13 @@ class ExchangeReadsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a row is local where its map task's executor reads its partition") {
-    assert(replay(Seq(Wrote("a", Vector(5, 1, 0)), Wrote("b", Vector(2, 7, 3)), Read(0, "a"),
-      Read(1, "b"), Read(2, "c"))) == LocalRows(18, 12))
+    assert(replay(Seq(
+      Wrote("a", Vector(5, 1, 0)),
+      Wrote("b", Vector(2, 7, 3)),
+      Read(0, "a"),
+      Read(1, "b"),
+      Read(2, "c")
+    )) == LocalRows(18, 12))
   }
 
   test("rows of a partition that nobody is known to have read are not counted") {

@@ -18,20 +18,39 @@ object Reports {
   val groups: Seq[GroupShape] = Seq(shape(0), shape(1))
 
   def shape(group: Long): GroupShape =
-    GroupShape(group, Seq(group), partitions, GroupShape.defaultSlots(partitions), Seq(0), Seq("k"),
-      Seq("STRING"), stableSlots = true)
+    GroupShape(
+      group,
+      Seq(group),
+      partitions,
+      GroupShape.defaultSlots(partitions),
+      Seq(0),
+      Seq("k"),
+      Seq("STRING"),
+      stableSlots = true
+    )
 
   def query(
       queryId: UUID = UUID.randomUUID(),
       runId: UUID = UUID.randomUUID(),
       version: Long = 0,
       since: Long = 0,
-      checkpoint: Path = new Path("file:/none")): RunningQuery = {
+      checkpoint: Path = new Path("file:/none")
+  ): RunningQuery = {
     val tables =
       if (version == 0) RoutingTables.empty(queryId.toString, groups)
       else RoutingTables(version, queryId.toString, Nil, Nil)
-    RunningQuery(queryId, runId, "flights", checkpoint, new Configuration(false), groups, Nil, tables,
-      since, None)
+    RunningQuery(
+      queryId,
+      runId,
+      "flights",
+      checkpoint,
+      new Configuration(false),
+      groups,
+      Nil,
+      tables,
+      since,
+      None
+    )
   }
 
   /** A map task of the exchange into group 0, whose rows come from group 1. */
@@ -42,7 +61,8 @@ object Reports {
       executor: String,
       rows: Seq[Long],
       group: Long = 0,
-      upstream: Long = 1): MapTaskCounts = {
+      upstream: Long = 1
+  ): MapTaskCounts = {
     val keys = new LongSpaceSaving(8)
     val pairs = new PairSpaceSaving(8)
     rows.zipWithIndex.filter(_._1 > 0).foreach { case (n, p) =>

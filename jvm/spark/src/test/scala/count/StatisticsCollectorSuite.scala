@@ -14,8 +14,11 @@ class StatisticsCollectorSuite extends AnyFunSuite {
   private class Fixture(periodRows: Long = 100, periods: Int = 3) {
     var now: Long = 0
     var applied: Seq[(UUID, Long, Long)] = Nil
-    val collector = new StatisticsCollector(History(periodRows, periods), () => now,
-      (run, batch, ms) => applied = applied :+ ((run, batch, ms)))
+    val collector = new StatisticsCollector(
+      History(periodRows, periods),
+      () => now,
+      (run, batch, ms) => applied = applied :+ ((run, batch, ms))
+    )
     val query: RunningQuery = Reports.query()
     collector.started(query)
 

@@ -17,8 +17,11 @@ class TaskListenerSuite extends AnyFunSuite {
       .config("spark.sql.warehouse.dir", Files.createTempDirectory("warehouse").toString)
       .getOrCreate()
     val ended = new ConcurrentLinkedQueue[UUID]()
-    val collector = new StatisticsCollector(History(1000, 2), () => System.currentTimeMillis(),
-      (_, _, _) => ())
+    val collector = new StatisticsCollector(
+      History(1000, 2),
+      () => System.currentTimeMillis(),
+      (_, _, _) => ()
+    )
     val events = new ClusterEvents {
       override def batchEnded(runId: UUID, batch: Long, inputRows: Long, durationMs: Long): Unit =
         collector.batchEnded(runId, batch, inputRows, durationMs)

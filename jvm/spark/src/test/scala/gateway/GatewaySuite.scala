@@ -95,7 +95,8 @@ class GatewaySuite extends AnyFunSuite with BeforeAndAfterAll {
     "cancel" -> "q\n",
     "shut the server down" -> "s\ne\n",
     "more arguments than there are" -> ("c\nt\nprotocol\n" + "sx\n" * 100 + "e\n"),
-    "nonsense" -> "xyz\n")
+    "nonsense" -> "xyz\n"
+  )
 
   hostile.foreach { case (name, lines) =>
     test(s"refused: $name") {
@@ -111,8 +112,12 @@ class GatewaySuite extends AnyFunSuite with BeforeAndAfterAll {
     val root = Iterator.iterate(Path.of("").toAbsolutePath)(_.getParent).takeWhile(_ != null)
       .find(dir => Files.exists(dir.resolve(".venv/bin/python"))).get
     val script = Path.of(getClass.getResource("/gateway_client.py").toURI)
-    val process = new ProcessBuilder(root.resolve(".venv/bin/python").toString, script.toString,
-      gateway.listeningPort.toString, token).redirectErrorStream(true).start()
+    val process = new ProcessBuilder(
+      root.resolve(".venv/bin/python").toString,
+      script.toString,
+      gateway.listeningPort.toString,
+      token
+    ).redirectErrorStream(true).start()
     val said = new String(process.getInputStream.readAllBytes(), UTF_8)
     assert(process.waitFor(60, SECONDS) && process.exitValue == 0, said)
   }

@@ -19,9 +19,12 @@ class QueryBoardSuite extends AnyFunSuite {
 
   test("a query: groups, operators with reasons, tables in force") {
     val query = Reports.query(version = 4, since = 17).copy(
-      operators = Seq(OperatorState(0, "dedupe", 0, None),
-        OperatorState(1, "symmetricHashJoin", 1, Some("joins are not routed yet"))),
-      bypass = Some("real-time mode"))
+      operators = Seq(
+        OperatorState(0, "dedupe", 0, None),
+        OperatorState(1, "symmetricHashJoin", 1, Some("joins are not routed yet"))
+      ),
+      bypass = Some("real-time mode")
+    )
     board.started(query)
     val told = of(query)
     assert(told.getGroupsList.asScala.map(_.getGroup) == Seq(0, 1))

@@ -9,13 +9,19 @@ class LiveExecutorsSuite extends AnyFunSuite {
   test("the number comes from the setting, the instances, or the master") {
     assert(wanted("local-cluster[3,1,1200]").contains(3))
     assert(wanted("yarn", "spark.executor.instances" -> "8").contains(8))
-    assert(wanted("yarn", "spark.executor.instances" -> "8",
-      "spark.keyroute.placement.executors" -> "5").contains(5))
+    assert(wanted(
+      "yarn",
+      "spark.executor.instances" -> "8",
+      "spark.keyroute.placement.executors" -> "5"
+    ).contains(5))
   }
 
   test("where the number is not known nothing is waited for") {
     assert(wanted("spark://host:7077").isEmpty)
-    assert(wanted("yarn", "spark.executor.instances" -> "8",
-      "spark.dynamicAllocation.enabled" -> "true").isEmpty)
+    assert(wanted(
+      "yarn",
+      "spark.executor.instances" -> "8",
+      "spark.dynamicAllocation.enabled" -> "true"
+    ).isEmpty)
   }
 }

@@ -8,7 +8,8 @@ class PartitionAssignmentSuite extends AnyFunSuite with ScalaCheckPropertyChecks
   private def assign(
       parts: Seq[Int],
       executors: Seq[String],
-      current: Map[Int, String] = Map.empty): Seq[String] =
+      current: Map[Int, String] = Map.empty
+  ): Seq[String] =
     PartitionAssignment.assign(parts.toIndexedSeq, executors, current)
 
   private def homes(assigned: Seq[String]): Map[Int, String] =

@@ -13,8 +13,10 @@ class KeyRoutePluginSuite extends AnyFunSuite {
     new SparkConf(false).setMaster("local[1]").setAppName("plugin").set("spark.ui.enabled", "false")
       .set("spark.driver.host", "127.0.0.1").set("spark.driver.bindAddress", "127.0.0.1")
       .set("spark.plugins", "io.keyroute.spark.KeyRoutePlugin")
-      .set("spark.keyroute.gateway.tokenFile",
-        Files.createTempDirectory("keyroute").resolve("token").toString)
+      .set(
+        "spark.keyroute.gateway.tokenFile",
+        Files.createTempDirectory("keyroute").resolve("token").toString
+      )
       .setAll(settings)
 
   private def withContext[T](conf: SparkConf)(f: SparkContext => T): T = {
@@ -37,8 +39,10 @@ class KeyRoutePluginSuite extends AnyFunSuite {
   }
 
   test("what is configured already is kept") {
-    withContext(conf("spark.sql.extensions" -> "a.B, c.D",
-      SparkSettings.providerKey -> rocksDB)) { sc =>
+    withContext(conf(
+      "spark.sql.extensions" -> "a.B, c.D",
+      SparkSettings.providerKey -> rocksDB
+    )) { sc =>
       assert(sc.conf.get("spark.sql.extensions") == "a.B,c.D,io.keyroute.spark.KeyRouteExtension")
       assert(sc.conf.get(SparkSettings.providerKey) ==
         "org.apache.spark.sql.keyroute.state.RoutedRocksDBStateStoreProvider")

@@ -13,8 +13,10 @@ class ProviderTwinSuite extends AnyFunSuite with BeforeAndAfterAll {
   private val routed = "org.apache.spark.sql.keyroute.state.RoutedRocksDBStateStoreProvider"
   private lazy val spark = SparkSession.builder().master("local[1]").appName("twins")
     .config("spark.plugins", "io.keyroute.spark.KeyRoutePlugin")
-    .config("spark.keyroute.gateway.tokenFile",
-      Files.createTempDirectory("keyroute").resolve("token").toString)
+    .config(
+      "spark.keyroute.gateway.tokenFile",
+      Files.createTempDirectory("keyroute").resolve("token").toString
+    )
     .config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
     .config("spark.driver.bindAddress", "127.0.0.1").config("spark.sql.shuffle.partitions", "1")
     .config("spark.sql.warehouse.dir", Files.createTempDirectory("warehouse").toString)

@@ -13,7 +13,10 @@ class SettingsCheckSuite extends AnyFunSuite {
     assert(refusal("spark.keyroute.gatway.port", "1") ==
       "spark.keyroute.gatway.port is not a setting of KeyRoute: " +
       "did you mean spark.keyroute.gateway.port?")
-    assert(refusal("spark.keyroute.enable", "true").contains("did you mean spark.keyroute.enabled?"))
+    assert(refusal(
+      "spark.keyroute.enable",
+      "true"
+    ).contains("did you mean spark.keyroute.enabled?"))
     assert(refusal("spark.keyroute.zookeeper", "h:1").contains("spark.keyroute.zookeeper.root"))
   }
 

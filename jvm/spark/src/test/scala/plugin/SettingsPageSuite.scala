@@ -8,9 +8,11 @@ class SettingsPageSuite extends AnyFunSuite {
   test("docs/configuration.md is what the settings say") {
     val page = Iterator.iterate(Path.of("").toAbsolutePath)(_.getParent).takeWhile(_ != null)
       .map(_.resolve("docs/configuration.md")).find(Files.exists(_))
-    assert(page.map(Files.readString(_)).contains(SettingsPage.markdown),
+    assert(
+      page.map(Files.readString(_)).contains(SettingsPage.markdown),
       "run ./sbt \"spark/runMain org.apache.spark.sql.keyroute.plugin.SettingsPage " +
-        "docs/configuration.md\"")
+        "docs/configuration.md\""
+    )
   }
 
   test("every setting is declared once") {

@@ -22,13 +22,19 @@ final class DriverPlayer(connect: String, appId: String, authFile: String = "")
   val stored: ConcurrentHashMap[Long, RoutingTables] = new ConcurrentHashMap()
   @volatile var storeFails: Boolean = false
   val board: QueryBoard = new QueryBoard(appId, "test", "4.3.0")
-  val publisher: ZooKeeperPublisher = new ZooKeeperPublisher(connect, "/keyroute", authFile, board,
+  val publisher: ZooKeeperPublisher = new ZooKeeperPublisher(
+    connect,
+    "/keyroute",
+    authFile,
+    board,
     (_, tables) => {
       if (storeFails) throw new java.io.IOException("the checkpoint does not answer")
       stored.put(tables.version, tables)
       ()
     },
-    () => 42L, Pace(pollMs = 500, retryMs = 50))
+    () => 42L,
+    Pace(pollMs = 500, retryMs = 50)
+  )
 
   publisher.open(Application(appId, Some("127.0.0.1" -> 4711), "test", "4.3.0", 1))
 
@@ -38,7 +44,10 @@ final class DriverPlayer(connect: String, appId: String, authFile: String = "")
   }
 
   def switchTo(query: RunningQuery, version: Long, batch: Long): Unit =
-    publisher.migrating(query.runId, SwitchFigures(batch, version - 1, version, 5, 50, 7, pulled = false))
+    publisher.migrating(
+      query.runId,
+      SwitchFigures(batch, version - 1, version, 5, 50, 7, pulled = false)
+    )
 
   def status(query: RunningQuery): QueryStatus =
     board.status(_ => Nil).getQueriesList.asScala.find(_.getRunId == query.runId.toString).get
@@ -66,17 +75,22 @@ final class ControllerPlayer(connect: String, authFile: String = "") extends Aut
   def publishBytes(id: UUID, ref: TableRef, bytes: Array[Byte]): Unit = {
     val chunks = bytes.grouped(1000).toSeq
     chunks.zipWithIndex.foreach { case (c, i) => session.create(tree.chunk(id, ref.version, i), c) }
-    session.create(tree.tableMeta(id, ref.version),
-      Payloads.tableMeta(TableMeta(ref.version, ref.hash, bytes.length.toLong, chunks.size)))
+    session.create(
+      tree.tableMeta(id, ref.version),
+      Payloads.tableMeta(TableMeta(ref.version, ref.hash, bytes.length.toLong, chunks.size))
+    )
     ()
   }
 
   def want(id: UUID, ref: TableRef): Unit = put(tree.wanted(id), Payloads.wanted(ref))
 
   def phase(id: UUID, phase: Phase, ref: TableRef, reason: String = "", batch: Long = 0): Unit =
-    put(tree.reconfiguration(id), Payloads.reconfiguration(Reconfiguration.newBuilder().setFormat(1)
-      .setPhase(phase).setVersion(ref.version).setHash(ref.hash).setBy("controller")
-      .setReason(reason).setBatch(batch).setPredictedLocality(0.75).build()))
+    put(
+      tree.reconfiguration(id),
+      Payloads.reconfiguration(Reconfiguration.newBuilder().setFormat(1)
+        .setPhase(phase).setVersion(ref.version).setHash(ref.hash).setBy("controller")
+        .setReason(reason).setBatch(batch).setPredictedLocality(0.75).build())
+    )
 
   def reconfiguration(id: UUID): Option[Reconfiguration] =
     session.read(tree.reconfiguration(id)).map(n => Payloads.readReconfiguration(n.data))
@@ -90,7 +104,8 @@ final class ControllerPlayer(connect: String, authFile: String = "") extends Aut
 
   private def put(path: String, data: Array[Byte]): Unit = {
     val done = session.read(path).fold(session.create(path, data, CreateMode.PERSISTENT))(n =>
-      session.set(path, data, n.version))
+      session.set(path, data, n.version)
+    )
     if (!done) throw new KeeperException.BadVersionException(path)
   }
 }
@@ -123,8 +138,12 @@ object PublisherFixture extends Eventually {
 
   /** Tables for groups of other shapes than the query's. */
   def misfit(query: RunningQuery, version: Long, shape: GroupShape): RoutingTables =
-    RoutingTables(version, query.queryId.toString,
-      Seq(io.keyroute.core.table.GroupTable.empty(shape)), Nil)
+    RoutingTables(
+      version,
+      query.queryId.toString,
+      Seq(io.keyroute.core.table.GroupTable.empty(shape)),
+      Nil
+    )
 
   def hashOf(bytes: Array[Byte]): String = ContentHash.sha256(bytes)
 }

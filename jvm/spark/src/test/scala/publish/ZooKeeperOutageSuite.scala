@@ -176,14 +176,15 @@ class ZooKeeperOutageSuite extends AnyFunSuite {
     } finally second.close()
   }
 
-  outage("the driver restarts when the tables are prepared: it prepares and acknowledges again") { f =>
-    f.prepared(1)
-    val next = again(f.q)
-    restarted(f, next) { second =>
-      eventually(assert(second.stored.containsKey(1L)))
-      f.controller.phase(next.queryId, Phase.PROPAGATE, TableRef(1, tables(f.q, 1).hash))
-      eventually(assert(second.publisher.asked(next.runId).map(_.version).contains(1L)))
-    }
+  outage("the driver restarts when the tables are prepared: it prepares and acknowledges again") {
+    f =>
+      f.prepared(1)
+      val next = again(f.q)
+      restarted(f, next) { second =>
+        eventually(assert(second.stored.containsKey(1L)))
+        f.controller.phase(next.queryId, Phase.PROPAGATE, TableRef(1, tables(f.q, 1).hash))
+        eventually(assert(second.publisher.asked(next.runId).map(_.version).contains(1L)))
+      }
   }
 
   outage("the driver restarts after the word to switch: it switches without asking again") { f =>
@@ -217,8 +218,19 @@ class ZooKeeperOutageSuite extends AnyFunSuite {
     f.await(Phase.MIGRATE, 1)
     val next = again(f.q)
     restarted(f, next) { second =>
-      second.publisher.migrating(next.runId, SwitchFigures(3, 0, 1, 5, 0, 0, pulled = true,
-        toHash = tables(f.q, 1).hash))
+      second.publisher.migrating(
+        next.runId,
+        SwitchFigures(
+          3,
+          0,
+          1,
+          5,
+          0,
+          0,
+          pulled = true,
+          toHash = tables(f.q, 1).hash
+        )
+      )
       second.publisher.batchEnded(next.runId, 3)
       f.await(Phase.COMMIT, 1)
       f.awaitInForce(1, 3)

@@ -32,7 +32,12 @@ class ZooKeeperPublisherSuite extends AnyFunSuite with BeforeAndAfterAll {
   private def phaseOf(c: ControllerPlayer, q: RunningQuery): Option[Phase] =
     c.reconfiguration(q.queryId).map(_.getPhase)
 
-  private def awaitPhase(c: ControllerPlayer, q: RunningQuery, phase: Phase, version: Long): Unit = {
+  private def awaitPhase(
+      c: ControllerPlayer,
+      q: RunningQuery,
+      phase: Phase,
+      version: Long
+  ): Unit = {
     eventually {
       val there = c.reconfiguration(q.queryId)
       assert(there.map(r => (r.getPhase, r.getVersion)).contains((phase, version)), there)
@@ -47,7 +52,12 @@ class ZooKeeperPublisherSuite extends AnyFunSuite with BeforeAndAfterAll {
       asked.get
     }
 
-  private def awaitInForce(c: ControllerPlayer, q: RunningQuery, version: Long, batch: Long): Unit = {
+  private def awaitInForce(
+      c: ControllerPlayer,
+      q: RunningQuery,
+      version: Long,
+      batch: Long
+  ): Unit = {
     eventually {
       val there = c.inForce(q.queryId)
       assert(there.map(f => (f.table.version, f.batch)).contains((version, batch)), there)
@@ -56,7 +66,12 @@ class ZooKeeperPublisherSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   /** Up to the word to switch. */
-  private def propagate(d: DriverPlayer, c: ControllerPlayer, q: RunningQuery, version: Long): TableRef = {
+  private def propagate(
+      d: DriverPlayer,
+      c: ControllerPlayer,
+      q: RunningQuery,
+      version: Long
+  ): TableRef = {
     val ref = c.publish(tables(q, version))
     awaitPhase(c, q, Phase.PREPARE, version)
     c.phase(q.queryId, Phase.PROPAGATE, ref)
@@ -74,8 +89,11 @@ class ZooKeeperPublisherSuite extends AnyFunSuite with BeforeAndAfterAll {
       assert(new String(app.data) ==
         s"""{"format":1,"appId":"app-$apps","gatewayHost":"127.0.0.1","gatewayPort":4711,""" +
         """"keyrouteVersion":"test","sparkVersion":"4.3.0","startedMs":1}""")
-      val meta = eventually(new String(controller.session.read(controller.tree.meta(q.queryId)).get.data))
-      assert(meta.startsWith(s"""{"format":1,"queryId":"${q.queryId}","name":"flights","groups":[{"""))
+      val meta =
+        eventually(new String(controller.session.read(controller.tree.meta(q.queryId)).get.data))
+      assert(
+        meta.startsWith(s"""{"format":1,"queryId":"${q.queryId}","name":"flights","groups":[{""")
+      )
       assert(meta.contains(""""partitions":3"""))
       assert(driver.board.status(_ => Nil).getZookeeperConnected)
       // Before the first table there is nothing to say of one.
@@ -134,7 +152,8 @@ class ZooKeeperPublisherSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   private def refuses(name: String, reason: String)(
-      publish: (ControllerPlayer, RunningQuery) => Any): Unit =
+      publish: (ControllerPlayer, RunningQuery) => Any
+  ): Unit =
     test(s"refused: $name") {
       withDriver { (driver, controller) =>
         val q = query()
@@ -250,8 +269,11 @@ class ZooKeeperPublisherSuite extends AnyFunSuite with BeforeAndAfterAll {
       // The controller replaces a version over and over while the driver acknowledges each.
       (1L to 20L).foreach { version =>
         val ref = TableRef(version, tables(q, version).hash)
-        controller.publishBytes(q.queryId, ref,
-          io.keyroute.core.table.TableCodec.encode(tables(q, version)))
+        controller.publishBytes(
+          q.queryId,
+          ref,
+          io.keyroute.core.table.TableCodec.encode(tables(q, version))
+        )
         eventually(controller.phase(q.queryId, Phase.PUBLISH, ref))
         eventually(controller.want(q.queryId, ref))
       }
@@ -272,7 +294,10 @@ class ZooKeeperPublisherSuite extends AnyFunSuite with BeforeAndAfterAll {
         propagate(driver, controller, q, 1)
         assert(second.publisher.asked(copy.runId).isEmpty && second.stored.isEmpty)
         driver.close()
-        eventually(assert(controller.live(q.queryId).contains(Live("the-copy", copy.runId.toString))))
+        eventually(assert(controller.live(q.queryId).contains(Live(
+          "the-copy",
+          copy.runId.toString
+        ))))
         eventually(assert(second.status(copy).getWaiting.isEmpty))
       } finally second.close()
     }
@@ -299,7 +324,8 @@ class ZooKeeperPublisherSuite extends AnyFunSuite with BeforeAndAfterAll {
     val file = Files.createTempFile("keyroute", "auth")
     Files.writeString(file, "keyroute:secret")
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"))
-    val e = intercept[KeyRouteException](new ZooKeeperSession("127.0.0.1:1", file.toString, () => ()))
+    val e =
+      intercept[KeyRouteException](new ZooKeeperSession("127.0.0.1:1", file.toString, () => ()))
     assert(e.getMessage.contains("chmod 600") && !e.getMessage.contains("secret"))
   }
 }
