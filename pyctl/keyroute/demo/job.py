@@ -68,7 +68,11 @@ class Job:
             f"--output={self.work / 'out'}",
             f"--checkpoint={self.work / 'checkpoint'}",
         ]
-        environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+        environment = {
+            **os.environ,
+            "PYSPARK_PYTHON": sys.executable,
+            "SPARK_WORKER_DIR": str(self.work / "executors"),
+        }
         return self._start(command, "spark.log", environment)
 
     def start_controller(self) -> subprocess.Popen[bytes]:

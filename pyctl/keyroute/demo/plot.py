@@ -32,7 +32,8 @@ def draw(recording: Recording, last_day: list[str], path: Path) -> None:
         )
     bottom.set_ylabel("imbalance of a batch (max/mean)")
     bottom.set_xlabel("date of the flights")
-    bottom.legend()
+    if recording.key_of_group:
+        bottom.legend()
     for batch in recording.switch_batches:
         if batch < len(last_day):
             for axes in (top, bottom):
