@@ -35,16 +35,38 @@ final class AnyProviderTransformWithState(
     initialGrouping: Seq[Attribute],
     initialData: Seq[Attribute],
     initialDeserializer: Expression,
-    initialInput: SparkPlan)
-    extends TransformWithStateExec(key, value, grouping, data, processor, time, mode, encoder,
-      outputObject, info, batchMs, prevBatchMs, lateWatermark, evictionWatermark, input, streaming,
-      realTime, initial, initialGrouping, initialData, initialDeserializer, initialInput) {
+    initialInput: SparkPlan
+) extends TransformWithStateExec(
+      key,
+      value,
+      grouping,
+      data,
+      processor,
+      time,
+      mode,
+      encoder,
+      outputObject,
+      info,
+      batchMs,
+      prevBatchMs,
+      lateWatermark,
+      evictionWatermark,
+      input,
+      streaming,
+      realTime,
+      initial,
+      initialGrouping,
+      initialData,
+      initialDeserializer,
+      initialInput
+    ) {
 
   override def validateStateStoreProvider(isStreaming: Boolean): Unit = ()
 
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,
-      newRight: SparkPlan): TransformWithStateExec =
+      newRight: SparkPlan
+  ): TransformWithStateExec =
     AnyProviderTransformWithState(super.withNewChildrenInternal(newLeft, newRight))
 
   override def nodeName: String = "TransformWithState"
@@ -55,12 +77,30 @@ final class AnyProviderTransformWithState(
 
 object AnyProviderTransformWithState {
   def apply(t: TransformWithStateExec): AnyProviderTransformWithState = {
-    val copy = new AnyProviderTransformWithState(t.keyDeserializer, t.valueDeserializer,
-      t.groupingAttributes, t.dataAttributes, t.statefulProcessor, t.timeMode, t.outputMode,
-      t.keyEncoder, t.outputObjAttr, t.stateInfo, t.batchTimestampMs, t.prevBatchTimestampMs,
-      t.eventTimeWatermarkForLateEvents, t.eventTimeWatermarkForEviction, t.child, t.isStreaming,
-      t.isRealTimeMode, t.hasInitialState, t.initialStateGroupingAttrs, t.initialStateDataAttrs,
-      t.initialStateDeserializer, t.initialState)
+    val copy = new AnyProviderTransformWithState(
+      t.keyDeserializer,
+      t.valueDeserializer,
+      t.groupingAttributes,
+      t.dataAttributes,
+      t.statefulProcessor,
+      t.timeMode,
+      t.outputMode,
+      t.keyEncoder,
+      t.outputObjAttr,
+      t.stateInfo,
+      t.batchTimestampMs,
+      t.prevBatchTimestampMs,
+      t.eventTimeWatermarkForLateEvents,
+      t.eventTimeWatermarkForEviction,
+      t.child,
+      t.isStreaming,
+      t.isRealTimeMode,
+      t.hasInitialState,
+      t.initialStateGroupingAttrs,
+      t.initialStateDataAttrs,
+      t.initialStateDeserializer,
+      t.initialState
+    )
     copy.copyTagsFrom(t)
     copy
   }
@@ -84,16 +124,33 @@ final class AnyProviderTransformWithStateInPySpark(
     initial: Boolean,
     initialInput: SparkPlan,
     initialGrouping: Seq[Attribute],
-    initialSchema: StructType)
-    extends TransformWithStateInPySparkExec(function, grouping, outputColumns, mode, time, info,
-      batchMs, prevBatchMs, lateWatermark, evictionWatermark, dataType, input, streaming, initial,
-      initialInput, initialGrouping, initialSchema) {
+    initialSchema: StructType
+) extends TransformWithStateInPySparkExec(
+      function,
+      grouping,
+      outputColumns,
+      mode,
+      time,
+      info,
+      batchMs,
+      prevBatchMs,
+      lateWatermark,
+      evictionWatermark,
+      dataType,
+      input,
+      streaming,
+      initial,
+      initialInput,
+      initialGrouping,
+      initialSchema
+    ) {
 
   override def validateStateStoreProvider(isStreaming: Boolean): Unit = ()
 
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,
-      newRight: SparkPlan): TransformWithStateInPySparkExec =
+      newRight: SparkPlan
+  ): TransformWithStateInPySparkExec =
     AnyProviderTransformWithStateInPySpark(super.withNewChildrenInternal(newLeft, newRight))
 
   override def nodeName: String = "TransformWithStateInPySpark"
@@ -105,11 +162,25 @@ final class AnyProviderTransformWithStateInPySpark(
 
 object AnyProviderTransformWithStateInPySpark {
   def apply(t: TransformWithStateInPySparkExec): AnyProviderTransformWithStateInPySpark = {
-    val copy = new AnyProviderTransformWithStateInPySpark(t.functionExpr, t.groupingAttributes,
-      t.output, t.outputMode, t.timeMode, t.stateInfo, t.batchTimestampMs, t.prevBatchTimestampMs,
-      t.eventTimeWatermarkForLateEvents, t.eventTimeWatermarkForEviction, t.userFacingDataType,
-      t.child, t.isStreaming, t.hasInitialState, t.initialState, t.initialStateGroupingAttrs,
-      t.initialStateSchema)
+    val copy = new AnyProviderTransformWithStateInPySpark(
+      t.functionExpr,
+      t.groupingAttributes,
+      t.output,
+      t.outputMode,
+      t.timeMode,
+      t.stateInfo,
+      t.batchTimestampMs,
+      t.prevBatchTimestampMs,
+      t.eventTimeWatermarkForLateEvents,
+      t.eventTimeWatermarkForEviction,
+      t.userFacingDataType,
+      t.child,
+      t.isStreaming,
+      t.hasInitialState,
+      t.initialState,
+      t.initialStateGroupingAttrs,
+      t.initialStateSchema
+    )
     copy.copyTagsFrom(t)
     copy
   }

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.keyroute
 
-import org.apache.spark.{PartitionIdPassthrough, ShuffleDependency, SparkEnv}
 import org.apache.spark.internal.config.SHUFFLE_SORT_BYPASS_MERGE_THRESHOLD
 import org.apache.spark.rdd.RDD
 import org.apache.spark.serializer.Serializer
@@ -15,6 +14,7 @@ import org.apache.spark.sql.execution.streaming.RealTimeTrigger
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.{PartitionIdPassthrough, ShuffleDependency, SparkEnv}
 
 /** What differs between Spark's minor versions, as of 4.3. */
 object SparkSeam {
@@ -63,10 +63,13 @@ object SparkSeam {
       pairs: RDD[Product2[Int, InternalRow]],
       partitions: Int,
       serializer: Serializer,
-      writeMetrics: Map[String, SQLMetric]): ShuffleDependency[Int, InternalRow, InternalRow] = {
+      writeMetrics: Map[String, SQLMetric]
+  ): ShuffleDependency[Int, InternalRow, InternalRow] = {
     val conf = SQLConf.get
     val checksums =
-      if (conf.shuffleOrderIndependentChecksumEnabled || conf.shuffleChecksumMismatchFullRetryEnabled)
+      if (
+        conf.shuffleOrderIndependentChecksumEnabled || conf.shuffleChecksumMismatchFullRetryEnabled
+      )
         partitions
       else 0
     new ShuffleDependency[Int, InternalRow, InternalRow](
@@ -77,6 +80,7 @@ object SparkSeam {
       rowBasedChecksums = UnsafeRowChecksum.createUnsafeRowChecksums(checksums),
       _checksumMismatchFullRetryEnabled = conf.shuffleChecksumMismatchFullRetryEnabled,
       checksumMismatchQueryLevelRollbackEnabled =
-        conf.shuffleChecksumMismatchQueryLevelRollbackEnabled)
+        conf.shuffleChecksumMismatchQueryLevelRollbackEnabled
+    )
   }
 }

@@ -19,7 +19,8 @@ final case class CountedExchange(
     id: ExchangeId,
     version: Long,
     counters: Int,
-    upstream: Option[UpstreamKey])
+    upstream: Option[UpstreamKey]
+)
 
 object CountedExchange {
 
@@ -29,12 +30,20 @@ object CountedExchange {
     Option.when(Settings.statisticsEnabled.in(setting)) {
       val route = exchange.routing.route
       CountedExchange(
-        ExchangeId(route.runId, route.batch, exchange.group,
-          exchange.getTagValue(RoutedExchangeExec.Number).getOrElse(0)),
+        ExchangeId(
+          route.runId,
+          route.batch,
+          exchange.group,
+          exchange.getTagValue(RoutedExchangeExec.Number).getOrElse(0)
+        ),
         route.version,
         Settings.statisticsCounters.in(setting),
-        UpstreamKey.find(exchange.child, exchange.routing,
-          Settings.statisticsUpstreamKey.in(setting)))
+        UpstreamKey.find(
+          exchange.child,
+          exchange.routing,
+          Settings.statisticsUpstreamKey.in(setting)
+        )
+      )
     }
   }
 }

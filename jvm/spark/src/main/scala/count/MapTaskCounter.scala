@@ -17,8 +17,8 @@ import io.keyroute.proto.v1.MapTaskCounts
 final class MapTaskCounter(
     table: GroupTable,
     exchange: Option[CountedExchange],
-    mapPartition: Int)
-    extends RouteObserver {
+    mapPartition: Int
+) extends RouteObserver {
   private val partitions = new Array[Long](table.shape.partitions)
   private val sketches = exchange.map(new MapTaskCounter.Sketches(table, _)).orNull
   private var byEntryRows = 0L
@@ -28,7 +28,8 @@ final class MapTaskCounter(
       fingerprint: Long,
       partition: Int,
       byEntry: Boolean,
-      upstream: Long): Unit = {
+      upstream: Long
+  ): Unit = {
     partitions(partition) += 1
     if (byEntry) byEntryRows += 1
     if (sketches != null) sketches.add(table.slotOf(hash), fingerprint, upstream)

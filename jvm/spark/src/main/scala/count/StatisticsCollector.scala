@@ -10,8 +10,13 @@ import scala.util.control.NonFatal
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.keyroute.publish.RunningQuery
 
-import io.keyroute.proto.v1.{BatchStatus, MapTaskCounts, PartitionPlacement, QueryStatistics}
-import io.keyroute.proto.v1.ReduceTaskReads
+import io.keyroute.proto.v1.{
+  BatchStatus,
+  MapTaskCounts,
+  PartitionPlacement,
+  QueryStatistics,
+  ReduceTaskReads
+}
 
 /** The driver's statistics: merges what executors report, for the last run of each query.
   * Thread-safe. A report that cannot be read is dropped: it costs statistics, never a query.

@@ -35,7 +35,11 @@ object UpstreamKey {
         val shape = routing.shapes(group)
         Option.when(shape.routingOrdinals.nonEmpty)(shape).flatMap { _ =>
           byAttribute(shape, upstream.key).map("attribute" -> _)
-            .orElse(byName(shape, shape.routingOrdinals.map(shape.keyNames), input).map("name" -> _))
+            .orElse(byName(
+              shape,
+              shape.routingOrdinals.map(shape.keyNames),
+              input
+            ).map("name" -> _))
             .orElse(bySetting(shape, setting, input).map("setting" -> _))
             .map { case (how, columns) =>
               UpstreamKey(group, how, KeyHash(columns, columns.indices).fingerprint)
@@ -75,13 +79,15 @@ object UpstreamKey {
 
   private def byAttribute(
       shape: GroupShape,
-      key: Seq[Option[Attribute]]): Option[Seq[Attribute]] =
+      key: Seq[Option[Attribute]]
+  ): Option[Seq[Attribute]] =
     all(shape.routingOrdinals.map(i => key.lift(i).flatten.filter(hasType(_, shape.keyTypes(i)))))
 
   private def byName(
       shape: GroupShape,
       names: Seq[String],
-      input: SparkPlan): Option[Seq[Attribute]] =
+      input: SparkPlan
+  ): Option[Seq[Attribute]] =
     all(shape.routingOrdinals.zip(names).map { case (ordinal, name) =>
       input.output.filter(a => input.conf.resolver(a.name, name)) match {
         case Seq(one) if hasType(one, shape.keyTypes(ordinal)) => Some(one)
@@ -92,7 +98,8 @@ object UpstreamKey {
   private def bySetting(
       shape: GroupShape,
       setting: String,
-      input: SparkPlan): Option[Seq[Attribute]] = {
+      input: SparkPlan
+  ): Option[Seq[Attribute]] = {
     val names = setting.split(',').toSeq.map(_.trim).filter(_.nonEmpty)
     Option.when(names.size == shape.routingOrdinals.size)(names).flatMap(byName(shape, _, input))
   }

@@ -4,8 +4,8 @@ import java.io.{BufferedReader, BufferedWriter}
 
 import scala.util.control.NonFatal
 
-import py4j.{Protocol, Py4JException, ReturnObject}
 import py4j.commands.AbstractCommand
+import py4j.{Protocol, Py4JException, ReturnObject}
 
 /** py4j's call command, for the methods of the entry point and nothing else. Methods are matched by
   * name here, never found by reflection: a token lets a client read, not run code. */

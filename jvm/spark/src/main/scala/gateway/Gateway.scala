@@ -1,14 +1,19 @@
 package org.apache.spark.sql.keyroute.gateway
 
 import java.net.{InetAddress, Socket}
-import java.util.{Collections, List => JList}
 import java.util.concurrent.TimeUnit
-
+import java.util.{Collections, List => JList}
 import javax.net.ServerSocketFactory
 
-import py4j.{CallbackClient, Gateway => Py4jGateway, GatewayConnection, GatewayServer}
-import py4j.{GatewayServerListener, Py4JServerConnection}
 import py4j.commands.Command
+import py4j.{
+  CallbackClient,
+  Gateway => Py4jGateway,
+  GatewayConnection,
+  GatewayServer,
+  GatewayServerListener,
+  Py4JServerConnection
+}
 
 /** The py4j server through which the controller reads. A token always; the entry point only.
   *

@@ -1,8 +1,8 @@
 package org.apache.spark.sql.keyroute.gateway
 
 import java.nio.charset.StandardCharsets.UTF_8
-import java.nio.file.{FileAlreadyExistsException, Files, Path}
 import java.nio.file.attribute.{FileAttribute, PosixFilePermission, PosixFilePermissions}
+import java.nio.file.{FileAlreadyExistsException, Files, Path}
 import java.security.SecureRandom
 import java.util.{HexFormat, Set => JSet}
 

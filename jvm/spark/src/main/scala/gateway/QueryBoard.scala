@@ -7,8 +7,13 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.keyroute.publish.{RunningQuery, SwitchFigures}
 
-import io.keyroute.proto.v1.{ApplicationStatus, BatchStatus, OperatorStatus, QueryStatus}
-import io.keyroute.proto.v1.SwitchStatus
+import io.keyroute.proto.v1.{
+  ApplicationStatus,
+  BatchStatus,
+  OperatorStatus,
+  QueryStatus,
+  SwitchStatus
+}
 
 /** What the driver tells of one query.
   *

@@ -5,7 +5,12 @@ import java.util.{Collections, WeakHashMap}
 import scala.collection.mutable
 
 import org.apache.spark.SparkContext
-import org.apache.spark.scheduler.{SparkListener, SparkListenerStageCompleted, SparkListenerStageSubmitted, SparkListenerTaskStart}
+import org.apache.spark.scheduler.{
+  SparkListener,
+  SparkListenerStageCompleted,
+  SparkListenerStageSubmitted,
+  SparkListenerTaskStart
+}
 
 /** Remembers which batches had more than one attempt of a task. With checkpoint format 1 both
   * attempts write the same file name: what one executor has in memory need not be what another will

@@ -6,8 +6,19 @@ import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.keyroute.plugin.Settings
-import org.apache.spark.sql.keyroute.publish.{OperatorState, Reconfigurations, RunningQuery, SwitchFigures}
-import org.apache.spark.sql.keyroute.route.{BatchDecider, BatchDecision, BatchRoute, KeyRouteException, PlannedBatch}
+import org.apache.spark.sql.keyroute.publish.{
+  OperatorState,
+  Reconfigurations,
+  RunningQuery,
+  SwitchFigures
+}
+import org.apache.spark.sql.keyroute.route.{
+  BatchDecider,
+  BatchDecision,
+  BatchRoute,
+  KeyRouteException,
+  PlannedBatch
+}
 import org.apache.spark.sql.keyroute.state.StoreKeys
 
 import io.keyroute.core.routelog.{BypassedOperator, RouteEntry, Switch => LoggedSwitch}
@@ -38,15 +49,27 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
   /** A run whose provider cannot move state: everything on Spark's hash, and nothing written. */
   private def beginUnrouted(batch: PlannedBatch, desk: Desk): BatchDecision = {
     val provider = batch.session.sessionState.conf.stateStoreProviderClass
-    val reason = s"the state store provider is $provider, which cannot move state: stop the query " +
-      "and have its checkpoint adopted"
+    val reason =
+      s"the state store provider is $provider, which cannot move state: stop the query " +
+        "and have its checkpoint adopted"
     val folder = new CheckpointLayout(batch.checkpoint, batch.session.sessionState.newHadoopConf())
     if (RouteLog.tableBefore(folder, batch.batch)) throw new KeyRouteException(
       s"the state in ${batch.checkpoint} is laid out by a routing table, but the query was started " +
-        s"with the state store provider $provider. Start it with the one that it had.")
+        s"with the state store provider $provider. Start it with the one that it had."
+    )
     val groups = RouteGroups(Nil, batch.operators.map(_.id -> reason).toMap)
-    val state = RunState(None, groups, None, broadcast(batch, RoutingTables.empty(
-      batch.queryId.toString, Nil)))
+    val state = RunState(
+      None,
+      groups,
+      None,
+      broadcast(
+        batch,
+        RoutingTables.empty(
+          batch.queryId.toString,
+          Nil
+        )
+      )
+    )
     run = Some(state)
     announce(batch, desk, state, 0L, Some(reason))
     decision(batch, state, groups, None)
@@ -63,8 +86,12 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
     val groups = newest.filter(_.hasTable).orElse(history.first).map(RouteGroups.of)
       .getOrElse(RouteGroups.planned(batch))
     val inForce = newest.flatMap(tablesOf(history, _))
-    val state = RunState(Some(history), groups, inForce,
-      broadcast(batch, groups.complete(tablesOrNone(batch, inForce))))
+    val state = RunState(
+      Some(history),
+      groups,
+      inForce,
+      broadcast(batch, groups.complete(tablesOrNone(batch, inForce)))
+    )
     run = Some(state)
     announce(batch, desk, state, history.sinceBatch(batch.batch), None)
     if (history.has(batch.batch)) replay(batch, desk, history, state)
@@ -75,7 +102,8 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       batch: PlannedBatch,
       desk: Desk,
       history: RouteHistory,
-      before: RunState): BatchDecision = {
+      before: RunState
+  ): BatchDecision = {
     val entry = history.entries.entry(batch.batch)
     val inForce = tablesOf(history, entry)
     val groups = RouteGroups.of(entry).checked(batch, inForce.isDefined)
@@ -87,8 +115,12 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
         .restore(logged)
     }
     history.replayed(entry)
-    val state = before.copy(groups = RouteGroups.of(entry), inForce = inForce, tables = to,
-      stores = Option.when(inForce.isDefined)(stores))
+    val state = before.copy(
+      groups = RouteGroups.of(entry),
+      inForce = inForce,
+      tables = to,
+      stores = Option.when(inForce.isDefined)(stores)
+    )
     run = Some(state)
     entry.switch.foreach(s => desk.migrating(replayedFigures(entry, s)))
     decision(batch, state, groups, switch)
@@ -96,15 +128,23 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
 
   // How long the handoff took, and what it saw, was the earlier run's to know.
   private def replayedFigures(entry: RouteEntry, logged: LoggedSwitch): SwitchFigures =
-    SwitchFigures(entry.batch, logged.fromVersion, entry.tableVersion,
-      rowsMoved = logged.moved.map(_.rows).sum, rowsSeen = 0, handoffMs = 0, pulled = true,
-      toHash = entry.tableHash)
+    SwitchFigures(
+      entry.batch,
+      logged.fromVersion,
+      entry.tableVersion,
+      rowsMoved = logged.moved.map(_.rows).sum,
+      rowsSeen = 0,
+      handoffMs = 0,
+      pulled = true,
+      toHash = entry.tableHash
+    )
 
   private def next(
       batch: PlannedBatch,
       desk: Desk,
       before: RunState,
-      first: Boolean): BatchDecision = {
+      first: Boolean
+  ): BatchDecision = {
     val history = before.history.get
     val groups = before.groups.checked(batch, before.inForce.isDefined)
     val switched = desk.asked(groups, before.version)
@@ -124,15 +164,21 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       batch: PlannedBatch,
       history: RouteHistory,
       state: RunState,
-      switched: Option[Switched]): Unit = {
-    def entry = RouteEntry(batch.queryId.toString, batch.batch,
-      history.layout.offsetsHash(batch.batch), state.version, state.inForce.fold("")(_.hash),
+      switched: Option[Switched]
+  ): Unit = {
+    def entry = RouteEntry(
+      batch.queryId.toString,
+      batch.batch,
+      history.layout.offsetsHash(batch.batch),
+      state.version,
+      state.inForce.fold("")(_.hash),
       state.groups.shapes,
       state.groups.bypassed.toSeq.sorted.map { case (op, why) => BypassedOperator(op, why) },
       switched.map { s =>
         val from = run.flatMap(_.inForce)
         LoggedSwitch(from.fold(0L)(_.tables.version), from.fold("")(_.hash), s.moved)
-      })
+      }
+    )
     if (state.inForce.isDefined) history.commit(entry)
     else if (history.first.isEmpty) {
       try history.commit(entry)
@@ -151,7 +197,8 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       desk: Desk,
       groups: RouteGroups,
       asked: RoutingTables,
-      first: Boolean): Option[(RunState, Switched)] = {
+      first: Boolean
+  ): Option[(RunState, Switched)] = {
     val state = run.get
     val missing = groups.groupOf.keySet.diff(batch.operators.map(_.id).toSet)
     if (missing.nonEmpty)
@@ -168,8 +215,16 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
         new Handoff(batch, state.history.get.layout, groups.shapes, stores, state.tables, to)
           .attempt(pull) match {
           case Right(switched) =>
-            Some((state.copy(groups = groups, inForce = Some(InForce(asked, asked.hash)),
-              tables = to, stores = Some(stores), postponed = 0), switched))
+            Some((
+              state.copy(
+                groups = groups,
+                inForce = Some(InForce(asked, asked.hash)),
+                tables = to,
+                stores = Some(stores),
+                postponed = 0
+              ),
+              switched
+            ))
           case Left(reason) =>
             run = Some(state.copy(postponed = state.postponed + 1))
             wait(desk, reason)
@@ -198,7 +253,8 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       batch: PlannedBatch,
       state: RunState,
       groups: RouteGroups,
-      switch: Option[Switch]): BatchDecision = {
+      switch: Option[Switch]
+  ): BatchDecision = {
     val stores: Seq[StoreKeys] =
       if (state.version == 0) Nil
       else state.stores.getOrElse {
@@ -206,8 +262,19 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
         run = Some(state.copy(stores = Some(read)))
         read
       }
-    BatchDecision(BatchRoute(batch.queryId, batch.runId, batch.batch, groups.groupOf, state.tables,
-      state.version, switch, stores), groups.bypassed)
+    BatchDecision(
+      BatchRoute(
+        batch.queryId,
+        batch.runId,
+        batch.batch,
+        groups.groupOf,
+        state.tables,
+        state.version,
+        switch,
+        stores
+      ),
+      groups.bypassed
+    )
   }
 
   private def announce(
@@ -215,20 +282,39 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       desk: Desk,
       state: RunState,
       since: Long,
-      bypass: Option[String]): Unit =
-    desk.started(RunningQuery(batch.queryId, batch.runId, batch.name, batch.checkpoint,
-      batch.session.sessionState.newHadoopConf(), state.groups.shapes,
-      batch.operators.map(o => OperatorState(o.id, o.name,
-        state.groups.groupOf.getOrElse(o.id, o.id), state.groups.bypassed.get(o.id))),
-      tablesOrNone(batch, state.inForce), since, bypass))
+      bypass: Option[String]
+  ): Unit =
+    desk.started(RunningQuery(
+      batch.queryId,
+      batch.runId,
+      batch.name,
+      batch.checkpoint,
+      batch.session.sessionState.newHadoopConf(),
+      state.groups.shapes,
+      batch.operators.map(o =>
+        OperatorState(
+          o.id,
+          o.name,
+          state.groups.groupOf.getOrElse(o.id, o.id),
+          state.groups.bypassed.get(o.id)
+        )
+      ),
+      tablesOrNone(batch, state.inForce),
+      since,
+      bypass
+    ))
 
   private def tablesOf(history: RouteHistory, entry: RouteEntry): Option[InForce] =
     Option.when(entry.hasTable)(InForce(
-      history.tables.get(entry.tableVersion, entry.tableHash), entry.tableHash))
+      history.tables.get(entry.tableVersion, entry.tableHash),
+      entry.tableHash
+    ))
 
   private def fromTables(history: RouteHistory, switch: LoggedSwitch): Option[InForce] =
     Option.when(switch.fromVersion > 0)(InForce(
-      history.tables.get(switch.fromVersion, switch.fromHash), switch.fromHash))
+      history.tables.get(switch.fromVersion, switch.fromHash),
+      switch.fromHash
+    ))
 
   private def tablesOrNone(batch: PlannedBatch, tables: Option[InForce]): RoutingTables =
     tables.fold(RoutingTables.empty(batch.queryId.toString, Nil))(_.tables)
@@ -261,6 +347,7 @@ private[handoff] final case class RunState(
     inForce: Option[InForce],
     tables: Broadcast[RoutingTables],
     stores: Option[Seq[StoreKeys]] = None,
-    postponed: Int = 0) {
+    postponed: Int = 0
+) {
   def version: Long = inForce.fold(0L)(_.tables.version)
 }

@@ -67,8 +67,11 @@ final class CheckpointLayout(val checkpoint: Path, val hadoopConf: Configuration
 
   /** Moves a file to [[aside]], under a name that says where it was. */
   def moveAside(path: Path, nowMs: Long): Unit = {
-    write(new Path(aside, s"${path.getParent.getName}-${path.getName}-$nowMs"), read(path),
-      overwrite = true)
+    write(
+      new Path(aside, s"${path.getParent.getName}-${path.getName}-$nowMs"),
+      read(path),
+      overwrite = true
+    )
     files.delete(path)
   }
 

@@ -17,9 +17,11 @@ object Deciders extends BatchDecider {
   override def decide(batch: PlannedBatch): BatchDecision = forRun(batch.runId).decide(batch)
 
   private def forRun(runId: UUID): BatchDecider = synchronized {
-    deciders.getOrElseUpdate(runId, {
-      if (deciders.size >= Kept) deciders.remove(deciders.head._1)
-      new CheckpointDecider(() => Driver.reconfigurations)
-    })
+    deciders.getOrElseUpdate(
+      runId, {
+        if (deciders.size >= Kept) deciders.remove(deciders.head._1)
+        new CheckpointDecider(() => Driver.reconfigurations)
+      }
+    )
   }
 }

@@ -18,7 +18,8 @@ private[handoff] final case class Switched(
     moved: Seq[MovedRows],
     rowsSeen: Long,
     handoffMs: Long,
-    pulled: Boolean)
+    pulled: Boolean
+)
 
 /** Moves the state of one batch's version from one set of tables to another.
   *
@@ -33,7 +34,8 @@ private[handoff] final class Handoff(
     shapes: Seq[GroupShape],
     stores: Seq[StoreKeys],
     from: Broadcast[RoutingTables],
-    to: Broadcast[RoutingTables]) {
+    to: Broadcast[RoutingTables]
+) {
   private val folder = layout.handoff(batch.batch)
   private val tables = HandoffTables(from, to, folder.toString)
   private val pull = Pull(tables, new StateStoreConf(batch.session.sessionState.conf))
@@ -45,9 +47,13 @@ private[handoff] final class Handoff(
     keys <- stores if shape.operators.contains(keys.operator)
     planned <- batch.operators if planned.id == keys.operator
     partition <- 0 until shape.partitions
-  } yield HandoffSource(keys, shape, StateStoreProviderId(planned.info, partition, keys.store),
+  } yield HandoffSource(
+    keys,
+    shape,
+    StateStoreProviderId(planned.info, partition, keys.store),
     batch.batch,
-    planned.info.stateStoreCkptIds.map(_(partition)(planned.stores.indexOf(keys.store))))
+    planned.info.stateStoreCkptIds.map(_(partition)(planned.stores.indexOf(keys.store)))
+  )
 
   /** Those that may have something to hand off: none before the first version. */
   private val sources: Seq[HandoffSource] =
@@ -71,8 +77,13 @@ private[handoff] final class Handoff(
       else job.run(sources, ScanLoaded(tables), atStores = true, Some(timeout))
     results.collectFirst { case NotHandedOff(reason, _) => reason }.toLeft {
       val done = results.collect { case h: HandedOff => h }
-      Switched(switch(done.map(_.file)), done.flatMap(h => moved(h.file)), done.map(_.rowsSeen).sum,
-        (System.nanoTime() - start) / 1000000, fromCheckpoint)
+      Switched(
+        switch(done.map(_.file)),
+        done.flatMap(h => moved(h.file)),
+        done.map(_.rowsSeen).sum,
+        (System.nanoTime() - start) / 1000000,
+        fromCheckpoint
+      )
     }
   }
 
@@ -84,12 +95,18 @@ private[handoff] final class Handoff(
     val wanted = logged.moved.groupBy(m => (m.operator, m.store, m.source)).map {
       case (_, rows) =>
         val first = rows.head
-        HandoffFile(first.operator, first.store, first.source, new Path(folder, first.file).toString,
-          rows.sortBy(_.target).map(m => HandoffSegment(m.target, 0L, 0L, m.rows, m.checksum)))
+        HandoffFile(
+          first.operator,
+          first.store,
+          first.source,
+          new Path(folder, first.file).toString,
+          rows.sortBy(_.target).map(m => HandoffSegment(m.target, 0L, 0L, m.rows, m.checksum))
+        )
     }.toSeq
     val needed = wanted.map { file =>
       sources.find(s => Handoff.key(s) == Handoff.key(file)).getOrElse(fail(
-        s"rows of operator ${file.operator} move, but it is not in the plan"))
+        s"rows of operator ${file.operator} move, but it is not in the plan"
+      ))
     }
     if (needed.nonEmpty) layout.files.mkdirs(folder)
     val files = job.run(needed, Restore(wanted, pull), atStores = false, None).map {
@@ -104,19 +121,34 @@ private[handoff] final class Handoff(
 
   private def switch(files: Seq[HandoffFile]): Switch = {
     val made = files.map(f => Handoff.key(f) -> f).toMap
-    Switch(from.value.version, to.value.version, places.map { s =>
-      made.getOrElse(Handoff.key(s),
-        HandoffFile(s.keys.operator, s.keys.store, s.partition, "", Nil))
-    })
+    Switch(
+      from.value.version,
+      to.value.version,
+      places.map { s =>
+        made.getOrElse(
+          Handoff.key(s),
+          HandoffFile(s.keys.operator, s.keys.store, s.partition, "", Nil)
+        )
+      }
+    )
   }
 
   private def moved(file: HandoffFile): Seq[MovedRows] = file.segments.map(s =>
-    MovedRows(file.operator, file.store, file.source, s.target, s.rows, s.checksum,
-      new Path(file.path).getName))
+    MovedRows(
+      file.operator,
+      file.store,
+      file.source,
+      s.target,
+      s.rows,
+      s.checksum,
+      new Path(file.path).getName
+    )
+  )
 
   private def fail(why: String): Nothing = throw new KeyRouteException(
     s"batch ${batch.batch} of ${batch.checkpoint} switches routing tables and cannot be run " +
-      s"again: $why")
+      s"again: $why"
+  )
 }
 
 private[handoff] object Handoff {
@@ -128,6 +160,14 @@ private[handoff] object Handoff {
   /** @param toHash
     *   of the tables as they were published */
   def figures(batch: Long, switched: Switched, toHash: String): SwitchFigures =
-    SwitchFigures(batch, switched.switch.fromVersion, switched.switch.toVersion,
-      switched.moved.map(_.rows).sum, switched.rowsSeen, switched.handoffMs, switched.pulled, toHash)
+    SwitchFigures(
+      batch,
+      switched.switch.fromVersion,
+      switched.switch.toVersion,
+      switched.moved.map(_.rows).sum,
+      switched.rowsSeen,
+      switched.handoffMs,
+      switched.pulled,
+      toHash
+    )
 }

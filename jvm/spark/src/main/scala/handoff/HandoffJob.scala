@@ -6,15 +6,16 @@ import java.util.concurrent.atomic.AtomicReferenceArray
 import scala.concurrent.Await
 import scala.concurrent.duration.{Duration, MILLISECONDS}
 
-import org.apache.spark.{SparkContext, SparkException}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.util.SerializableConfiguration
+import org.apache.spark.{SparkContext, SparkException}
 
 /** Runs handoff tasks as plain Spark jobs, on the stream's thread, while the batch is planned. */
 final class HandoffJob(session: SparkSession, batch: Long) {
   private val spark: SparkContext = session.sparkContext
   private lazy val conf = HandoffConf(spark.broadcast(
-    new SerializableConfiguration(session.sessionState.newHadoopConf())))
+    new SerializableConfiguration(session.sessionState.newHadoopConf())
+  ))
 
   /** Runs a task for each source. Where stores were not found in memory they are looked for again,
     * at the places that the coordinator names then: a task that waited too long for its busy
@@ -28,7 +29,8 @@ final class HandoffJob(session: SparkSession, batch: Long) {
       sources: Seq[HandoffSource],
       task: HandoffTask,
       atStores: Boolean,
-      timeoutMs: Option[Long]): Seq[HandoffResult] = {
+      timeoutMs: Option[Long]
+  ): Seq[HandoffResult] = {
     val deadline = timeoutMs.map(System.nanoTime() + _ * 1000000L)
     val results = Array.fill[HandoffResult](sources.size)(HandoffJob.NotTried)
     described {
@@ -65,15 +67,25 @@ final class HandoffJob(session: SparkSession, batch: Long) {
       sources: Seq[HandoffSource],
       locations: Seq[Option[String]],
       task: HandoffTask,
-      deadline: Option[Long]): Seq[HandoffResult] = {
+      deadline: Option[Long]
+  ): Seq[HandoffResult] = {
     val results = new AtomicReferenceArray[HandoffResult](sources.size)
     val rdd = new HandoffRDD(spark, sources, locations, task, conf)
-    val job = spark.submitJob[HandoffResult, HandoffResult, Unit](rdd, _.next(), sources.indices,
-      (i, result) => results.set(i, result), ())
+    val job = spark.submitJob[HandoffResult, HandoffResult, Unit](
+      rdd,
+      _.next(),
+      sources.indices,
+      (i, result) => results.set(i, result),
+      ()
+    )
     def failed(reason: String) = sources.map(_ => NotHandedOff(reason, notLoaded = false))
     try {
-      Await.result(job, deadline.fold[Duration](Duration.Inf)(d =>
-        Duration(math.max(0L, (d - System.nanoTime()) / 1000000L), MILLISECONDS)))
+      Await.result(
+        job,
+        deadline.fold[Duration](Duration.Inf)(d =>
+          Duration(math.max(0L, (d - System.nanoTime()) / 1000000L), MILLISECONDS)
+        )
+      )
       sources.indices.map(results.get)
     } catch {
       case _: TimeoutException =>

@@ -1,13 +1,13 @@
 package org.apache.spark.sql.keyroute.handoff
 
-import org.apache.spark.{Partition, SparkContext, TaskContext}
 import org.apache.spark.rdd.RDD
+import org.apache.spark.{Partition, SparkContext, TaskContext}
 
 private final case class HandoffPartition(
     index: Int,
     source: HandoffSource,
-    location: Option[String])
-    extends Partition
+    location: Option[String]
+) extends Partition
 
 /** One partition for each source, preferably where its store is.
   *
@@ -19,8 +19,8 @@ private[handoff] final class HandoffRDD(
     sources: Seq[HandoffSource],
     locations: Seq[Option[String]],
     task: HandoffTask,
-    conf: HandoffConf)
-    extends RDD[HandoffResult](context, Nil) {
+    conf: HandoffConf
+) extends RDD[HandoffResult](context, Nil) {
   setName("KeyRoute handoff")
 
   @transient private val parts: Array[Partition] =

@@ -69,7 +69,8 @@ final class HandoffReader(path: Path, conf: Configuration) extends AutoCloseable
         damaged(s"its rows for partition $target cannot be read (${e.getMessage})")
     }
     if (foundRows != rows || foundSum != checksum) damaged(
-      s"$foundRows rows with checksum $foundSum for partition $target, not $rows with $checksum")
+      s"$foundRows rows with checksum $foundSum for partition $target, not $rows with $checksum"
+    )
     content
   }
 
@@ -84,8 +85,13 @@ final class HandoffReader(path: Path, conf: Configuration) extends AutoCloseable
     val data = new DataInputStream(new ByteArrayInputStream(header))
     val families = IndexedSeq.fill(data.readInt())(data.readUTF())
     val start = Prefix + length + HashLength
-    val segments = Seq.fill(data.readInt())(HandoffSegment(data.readInt(),
-      start + data.readLong(), data.readLong(), data.readLong(), data.readLong()))
+    val segments = Seq.fill(data.readInt())(HandoffSegment(
+      data.readInt(),
+      start + data.readLong(),
+      data.readLong(),
+      data.readLong(),
+      data.readLong()
+    ))
     (families, segments)
   }
 

@@ -8,11 +8,11 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
-import org.apache.spark.{SparkEnv, TaskKilledException}
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStoreProviderId}
 import org.apache.spark.sql.keyroute.state.{LoadedStores, PrivateState, RawState, StoreKeys}
 import org.apache.spark.util.SerializableConfiguration
+import org.apache.spark.{SparkEnv, TaskKilledException}
 
 import io.keyroute.core.table.{GroupShape, RoutingTables}
 
@@ -26,7 +26,8 @@ final case class HandoffSource(
     shape: GroupShape,
     provider: StateStoreProviderId,
     version: Long,
-    checkpointId: Option[String]) {
+    checkpointId: Option[String]
+) {
   def partition: Int = provider.storeId.partitionId
 }
 
@@ -51,20 +52,35 @@ sealed trait HandoffTask extends Serializable {
 final case class HandoffTables(
     from: Broadcast[RoutingTables],
     to: Broadcast[RoutingTables],
-    folder: String) {
+    folder: String
+) {
 
   /** Scans a source and writes its file. */
   def write(source: HandoffSource, state: RawState, conf: Configuration): HandedOff = {
     val group = source.shape
     val writer = new HandoffWriter(group.partitions)
-    val scan = new PartitionScan(source.keys, source.partition, from.value.tableFor(group),
-      to.value.tableFor(group))
+    val scan = new PartitionScan(
+      source.keys,
+      source.partition,
+      from.value.tableFor(group),
+      to.value.tableFor(group)
+    )
     val seen = scan.run(state, writer)
-    val path = new Path(folder,
-      s"${source.keys.operator}-${source.keys.store}-${source.partition}-${UUID.randomUUID()}")
+    val path = new Path(
+      folder,
+      s"${source.keys.operator}-${source.keys.store}-${source.partition}-${UUID.randomUUID()}"
+    )
     val segments = writer.write(path, conf)
-    HandedOff(HandoffFile(source.keys.operator, source.keys.store, source.partition, path.toString,
-      segments), seen)
+    HandedOff(
+      HandoffFile(
+        source.keys.operator,
+        source.keys.store,
+        source.partition,
+        path.toString,
+        segments
+      ),
+      seen
+    )
   }
 }
 
@@ -77,7 +93,8 @@ final case class ScanLoaded(tables: HandoffTables) extends HandoffTask {
         .getOrElse(NotHandedOff(
           s"the state of operator ${source.keys.operator}, partition ${source.partition}, is not " +
             s"loaded on executor ${SparkEnv.get.executorId}",
-          notLoaded = true))
+          notLoaded = true
+        ))
     }
 }
 
@@ -85,8 +102,14 @@ final case class ScanLoaded(tables: HandoffTables) extends HandoffTask {
 final case class Pull(tables: HandoffTables, storeConf: StateStoreConf) extends HandoffTask {
   override def run(source: HandoffSource, conf: Configuration): HandoffResult =
     HandoffTask.guarded {
-      PrivateState.read(source.keys, source.provider.storeId, source.version, source.checkpointId,
-        storeConf, conf)(tables.write(source, _, conf))
+      PrivateState.read(
+        source.keys,
+        source.provider.storeId,
+        source.version,
+        source.checkpointId,
+        storeConf,
+        conf
+      )(tables.write(source, _, conf))
     }
 }
 

@@ -50,7 +50,8 @@ final class HandoffWriter(partitions: Int) {
     sums(target) += RowChecksum.ofRow(family, key, value)
     bytes += 10L + key.length + value.length
     if (bytes > MaxBytes) throw new KeyRouteException(
-      s"more than $MaxBytes bytes of state leave one partition at once: move fewer keys in one table")
+      s"more than $MaxBytes bytes of state leave one partition at once: move fewer keys in one table"
+    )
   }
 
   /** What was added, without offsets: targets ascending. */

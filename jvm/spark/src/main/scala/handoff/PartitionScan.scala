@@ -29,7 +29,8 @@ final class PartitionScan(keys: StoreKeys, source: Int, from: GroupTable, to: Gr
     val unknown = state.families.diff(known) - Default
     if (unknown.nonEmpty) throw new KeyRouteException(
       s"operator ${keys.operator} has state in families whose layout is not known: " +
-        unknown.toSeq.sorted.mkString(", "))
+        unknown.toSeq.sorted.mkString(", ")
+    )
     val context = Option(TaskContext.get())
     var seen = 0L
     keys.families.filter(f => state.families.contains(f.family)).foreach { family =>
@@ -41,7 +42,8 @@ final class PartitionScan(keys: StoreKeys, source: Int, from: GroupTable, to: Gr
         val now = router.router.partition(from)
         if (now != source) throw new KeyRouteException(
           s"a row of family ${family.family} of operator ${keys.operator} lies in partition " +
-            s"$source but belongs to $now: state and routing tables do not match")
+            s"$source but belongs to $now: state and routing tables do not match"
+        )
         val target = router.router.partition(to)
         if (target != source) writer.add(target, family.family, key, value)
       }

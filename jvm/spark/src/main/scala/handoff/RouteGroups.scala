@@ -17,7 +17,8 @@ import io.keyroute.core.table.{GroupShape, RoutingTables}
   */
 private[handoff] final case class RouteGroups(
     shapes: Seq[GroupShape],
-    bypassed: Map[Long, String]) {
+    bypassed: Map[Long, String]
+) {
 
   /** Group of each operator that is routed. */
   val groupOf: Map[Long, Long] = (for (s <- shapes; o <- s.operators) yield o -> s.group).toMap
@@ -43,7 +44,8 @@ private[handoff] final case class RouteGroups(
     if (inForce) problems.headOption.foreach { case (shape, problem) =>
       throw new KeyRouteException(
         s"routing group ${shape.group} of the query is not what its checkpoint says: $problem. " +
-          "Its state is laid out by a routing table, so it cannot go on: start the query as it was.")
+          "Its state is laid out by a routing table, so it cannot go on: start the query as it was."
+      )
     }
     val dropped = problems.flatMap { case (s, problem) => s.operators.map(_ -> problem) }.toMap
     if (dropped.isEmpty) this
@@ -78,7 +80,8 @@ private[handoff] object RouteGroups {
       .map(_ -> "it has no exchange of its own by a key")
     RouteGroups(
       tried.collect { case (_, Right(shape)) => shape }.sortBy(_.group),
-      (alone ++ tried.collect { case (g, Left(why)) => g.operators.map(_ -> why) }.flatten).toMap)
+      (alone ++ tried.collect { case (g, Left(why)) => g.operators.map(_ -> why) }.flatten).toMap
+    )
   }
 
   private def shapeOf(batch: PlannedBatch, group: PlannedGroup): Either[String, GroupShape] =
@@ -91,7 +94,8 @@ private[handoff] object RouteGroups {
         operators.map(StateKeys.of(_, shape, conf, hadoopConf))
           .collectFirst { case Left(reason) => reason }
           .orElse(Option.when(operators.size != shape.operators.size)(
-            "not all of its group's operators are in the plan"))
+            "not all of its group's operators are in the plan"
+          ))
           .toLeft(shape)
       }
 
@@ -100,8 +104,16 @@ private[handoff] object RouteGroups {
       val wanted = Settings.slots.in(batch.session.conf.getOption)
       val n = group.partitions
       val slots = if (wanted <= 0) GroupShape.defaultSlots(n) else (wanted + n - 1) / n * n
-      Right(GroupShape(group.id, group.operators.sorted, n, slots, group.routingOrdinals,
-        group.keyNames, group.keyTypes, group.stableSlots))
+      Right(GroupShape(
+        group.id,
+        group.operators.sorted,
+        n,
+        slots,
+        group.routingOrdinals,
+        group.keyNames,
+        group.keyTypes,
+        group.stableSlots
+      ))
     } catch { case NonFatal(e) => Left(e.getMessage) }
 
   /** What of a plan's group contradicts a shape. Names count only where the plan's group is the
@@ -112,13 +124,19 @@ private[handoff] object RouteGroups {
     else if (!sameTypes(shape.keyTypes, planned.keyTypes))
       Some(s"its key has the types ${planned.keyTypes.mkString(", ")}, not " +
         shape.keyTypes.mkString(", "))
-    else if (planned.operators.forall(shape.operators.contains) &&
-      planned.keyNames != shape.keyNames)
+    else if (
+      planned.operators.forall(shape.operators.contains) &&
+      planned.keyNames != shape.keyNames
+    )
       Some(s"its key is ${planned.keyNames.mkString(", ")}, not ${shape.keyNames.mkString(", ")}")
     else None
 
   private def sameTypes(a: Seq[String], b: Seq[String]): Boolean =
     a == b || (a.size == b.size && a.zip(b).forall { case (x, y) =>
-      DataType.equalsStructurally(DataType.fromDDL(x), DataType.fromDDL(y), ignoreNullability = true)
+      DataType.equalsStructurally(
+        DataType.fromDDL(x),
+        DataType.fromDDL(y),
+        ignoreNullability = true
+      )
     })
 }

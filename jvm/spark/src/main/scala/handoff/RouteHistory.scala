@@ -55,18 +55,21 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
       s"${layout.checkpoint} stands at batch $next but has no route log (${layout.routes}): it is a " +
         "copy without the folder keyroute, or KeyRoute has never planned a batch of it. In the first " +
         "case copy that folder, too, or the results would be wrong. Only if you know that the query " +
-        s"never had a routing table, start it once with ${Settings.assumeNoTable.key}=true.")
+        s"never had a routing table, start it once with ${Settings.assumeNoTable.key}=true."
+    )
 
   private def checkFollowed(newest: RouteEntry, next: Long): Unit =
     if (newest.hasTable) {
       if (newest.batch != next - 1) throw new KeyRouteException(
         s"${layout.checkpoint} stands at batch $next, but its route log ends with batch " +
           s"${newest.batch}, where routing tables ${newest.tableVersion} were in force: entries are " +
-          s"missing in ${layout.routes}. Restore that folder from the same copy as the rest.")
+          s"missing in ${layout.routes}. Restore that folder from the same copy as the rest."
+      )
       if (layout.hasOffsets(newest.batch) && !isOfThisTimeline(newest)) throw new KeyRouteException(
         s"the route entry of batch ${newest.batch} was written for other input than " +
           s"${layout.checkpoint} holds: its folder keyroute is of another copy. Restore both from " +
-          "the same one.")
+          "the same one."
+      )
     }
 
   /** The batch that switched to the tables that were in force before a batch. */
@@ -107,7 +110,8 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
     if (layout.names(layout.tables).size > RouteHistory.TablesKept) {
       val kept = entries.batches.map(entries.entry)
       val named = kept.flatMap(e =>
-        (e.tableVersion -> e.tableHash) +: e.switch.map(s => s.fromVersion -> s.fromHash).toSeq)
+        (e.tableVersion -> e.tableHash) +: e.switch.map(s => s.fromVersion -> s.fromHash).toSeq
+      )
       tables.purge(kept.map(_.tableVersion).maxOption.getOrElse(0L), named.toSet)
     }
   }

@@ -38,7 +38,8 @@ final class RouteLog(session: SparkSession, layout: CheckpointLayout)
     s"another driver has just written the route entry of batch $batch of " +
       s"${layout.checkpoint}: two queries run on this checkpoint. This one stops; stop the other " +
       "one, or give each a checkpoint of its own.",
-    cause)
+    cause
+  )
 
   /** Batches that have an entry, ascending. */
   def batches: Seq[Long] = layout.names(layout.routes).flatMap(_.toLongOption).sorted
@@ -48,7 +49,8 @@ final class RouteLog(session: SparkSession, layout: CheckpointLayout)
     try
       get(batch).getOrElse(throw new KeyRouteException(
         s"the route entry of batch $batch of ${layout.checkpoint} has just vanished: something else " +
-          "deletes files of the checkpoint's folder keyroute"))
+          "deletes files of the checkpoint's folder keyroute"
+      ))
     catch {
       case e: IllegalArgumentException =>
         throw new KeyRouteException(s"batch $batch of ${layout.checkpoint}: ${e.getMessage}", e)

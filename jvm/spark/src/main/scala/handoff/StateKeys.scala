@@ -8,11 +8,20 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorsUtils
-import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.{StateStoreColumnFamilySchemaUtils, TransformWithStateOperatorProperties, TransformWithStateVariableInfo}
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.{
+  StateStoreColumnFamilySchemaUtils,
+  TransformWithStateOperatorProperties,
+  TransformWithStateVariableInfo
+}
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.keyroute.route.PlannedOperator
-import org.apache.spark.sql.keyroute.state.{RoutedHDFSBackedStateStoreProvider, RoutedRocksDBStateStoreProvider, StoreKeys, FamilyKeys}
+import org.apache.spark.sql.keyroute.state.{
+  FamilyKeys,
+  RoutedHDFSBackedStateStoreProvider,
+  RoutedRocksDBStateStoreProvider,
+  StoreKeys
+}
 import org.apache.spark.sql.types.DataType
 
 import io.keyroute.core.table.GroupShape
@@ -22,7 +31,8 @@ import io.keyroute.core.table.GroupShape
 object StateKeys {
   private val PlainOperators = Set(
     StatefulOperatorsUtils.STATE_STORE_SAVE_EXEC_OP_NAME,
-    StatefulOperatorsUtils.DEDUPLICATE_EXEC_OP_NAME)
+    StatefulOperatorsUtils.DEDUPLICATE_EXEC_OP_NAME
+  )
   private val Default = StateStore.DEFAULT_COL_FAMILY_NAME
 
   private def isTransformWithState(name: String): Boolean =
@@ -60,7 +70,8 @@ object StateKeys {
       operator: PlannedOperator,
       shape: GroupShape,
       conf: SQLConf,
-      hadoopConf: Configuration): Either[String, Seq[StoreKeys]] =
+      hadoopConf: Configuration
+  ): Either[String, Seq[StoreKeys]] =
     unmovable(operator).toLeft(()).flatMap { _ =>
       try {
         val keys = operator.stores.map(read(operator, _, shape, isRocksDb(conf), hadoopConf))
@@ -76,33 +87,52 @@ object StateKeys {
       store: String,
       shape: GroupShape,
       rocksDb: Boolean,
-      hadoopConf: Configuration): StoreKeys = {
+      hadoopConf: Configuration
+  ): StoreKeys = {
     val root = operator.info.checkpointLocation
     val (schemaFiles, variables) =
       if (isTransformWithState(operator.name)) variablesOf(operator, store, hadoopConf)
       else (Nil, Nil)
     val id = StateStoreProviderId(
       StateStoreId(root, operator.id, StateStore.PARTITION_ID_TO_CHECK_SCHEMA, store),
-      UUID.randomUUID())
-    val schemas = new StateSchemaCompatibilityChecker(id, hadoopConf, schemaFiles,
-      createSchemaDir = false).readSchemaFile()
+      UUID.randomUUID()
+    )
+    val schemas = new StateSchemaCompatibilityChecker(
+      id,
+      hadoopConf,
+      schemaFiles,
+      createSchemaDir = false
+    ).readSchemaFile()
     val families = schemas
       .filterNot(s => isTransformWithState(operator.name) && s.colFamilyName == Default)
       .map { s =>
         val base = StateStoreColumnFamilySchemaUtils.getBaseStateName(s.colFamilyName)
-        FamilyKeys(s.colFamilyName, s.keySchema, s.valueSchema,
+        FamilyKeys(
+          s.colFamilyName,
+          s.keySchema,
+          s.valueSchema,
           s.keyStateEncoderSpec.getOrElse(NoPrefixKeyStateEncoderSpec(s.keySchema)),
-          variables.find(_.stateName == base))
+          variables.find(_.stateName == base)
+        )
       }
-    StoreKeys(operator.id, operator.name, store, operator.stateFormatVersion, rocksDb,
-      withFamilies = isTransformWithState(operator.name), families, shape.routingOrdinals)
+    StoreKeys(
+      operator.id,
+      operator.name,
+      store,
+      operator.stateFormatVersion,
+      rocksDb,
+      withFamilies = isTransformWithState(operator.name),
+      families,
+      shape.routingOrdinals
+    )
   }
 
   /** Schema files and state variables of a `transformWithState`. */
   private def variablesOf(
       operator: PlannedOperator,
       store: String,
-      hadoopConf: Configuration): (List[Path], List[TransformWithStateVariableInfo]) = {
+      hadoopConf: Configuration
+  ): (List[Path], List[TransformWithStateVariableInfo]) = {
     val folder = new Path(operator.info.checkpointLocation, operator.id.toString)
     val metadata = OperatorStateMetadataReader
       .createReader(folder, hadoopConf, 2, operator.info.storeVersion, createMetadataDir = false)
@@ -111,8 +141,11 @@ object StateKeys {
       case Some(v2: OperatorStateMetadataV2) =>
         val files = v2.stateStoreInfo.filter(_.storeName == store)
           .flatMap(_.stateSchemaFilePaths).map(new Path(_)).toList
-        (files, TransformWithStateOperatorProperties.fromJson(v2.operatorPropertiesJson)
-          .stateVariables)
+        (
+          files,
+          TransformWithStateOperatorProperties.fromJson(v2.operatorPropertiesJson)
+            .stateVariables
+        )
       case other => throw new IllegalStateException(s"its metadata is $other")
     }
   }

@@ -12,7 +12,8 @@ final case class HandoffSegment(
     offset: Long,
     length: Long,
     rows: Long,
-    checksum: Long)
+    checksum: Long
+)
 
 /** All that moves out of one store of one source partition. */
 final case class HandoffFile(
@@ -20,7 +21,8 @@ final case class HandoffFile(
     store: String,
     source: Int,
     path: String,
-    segments: Seq[HandoffSegment])
+    segments: Seq[HandoffSegment]
+)
 
 /** The change of tables that a batch makes.
   *

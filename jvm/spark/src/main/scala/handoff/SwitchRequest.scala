@@ -27,18 +27,19 @@ private[handoff] final class Desk(reconfigurations: () => Reconfigurations, batc
   def asked(groups: RouteGroups, inForce: Long): Option[RoutingTables] =
     if (!Settings.enabled.in(batch.session.conf.getOption)) None
     else
-      guarded(reconfigurations().asked(runId), None).filter(_.version != inForce).flatMap { tables =>
-        val problem = if (tables.version < inForce)
-          Left(s"version $inForce is in force, and ${tables.version} is not greater")
-        else tables.checkQuery(batch.queryId.toString)
-          .flatMap(_ => tables.check(groups.shapes))
-          .flatMap(_ => StateKeys.unmovable(batch.session.sessionState.conf).toLeft(()))
-        problem match {
-          case Right(_) => Some(tables)
-          case Left(reason) =>
-            tell(_.refused(runId, tables.version, reason))
-            None
-        }
+      guarded(reconfigurations().asked(runId), None).filter(_.version != inForce).flatMap {
+        tables =>
+          val problem = if (tables.version < inForce)
+            Left(s"version $inForce is in force, and ${tables.version} is not greater")
+          else tables.checkQuery(batch.queryId.toString)
+            .flatMap(_ => tables.check(groups.shapes))
+            .flatMap(_ => StateKeys.unmovable(batch.session.sessionState.conf).toLeft(()))
+          problem match {
+            case Right(_) => Some(tables)
+            case Left(reason) =>
+              tell(_.refused(runId, tables.version, reason))
+              None
+          }
       }
 
   private def tell(message: Reconfigurations => Unit): Unit =

@@ -36,7 +36,8 @@ final class TableStore(layout: CheckpointLayout) {
     def fail(why: String, cause: Throwable) = throw new KeyRouteException(
       s"routing tables $version cannot be read from $file: $why. Restore the checkpoint's folder " +
         "keyroute/tables from a copy.",
-      cause)
+      cause
+    )
     try {
       val tables = TableCodec.decode(layout.read(file), Some(hash))
       if (tables.version != version) fail(s"they are version ${tables.version}", null)

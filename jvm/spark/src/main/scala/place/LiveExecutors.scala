@@ -2,9 +2,9 @@ package org.apache.spark.sql.keyroute.place
 
 import java.util.concurrent.TimeUnit.MILLISECONDS
 
-import org.apache.spark.{ExecutorAllocationClient, SparkContext}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.keyroute.plugin.Settings
+import org.apache.spark.{ExecutorAllocationClient, SparkContext}
 
 /** The executors that partitions can be placed on. Without the wanted number of them the first
   * batch would pile its partitions up on those that came first; so it waits, once and for a bounded

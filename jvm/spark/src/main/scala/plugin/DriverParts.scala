@@ -4,14 +4,20 @@ import scala.util.control.NonFatal
 
 import com.codahale.metrics.{Gauge, MetricRegistry}
 
-import org.apache.spark.{SPARK_VERSION, SparkContext}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.keyroute.count.{History, StatisticsCollector, TaskListener}
 import org.apache.spark.sql.keyroute.gateway.{DriverEntryPoint, Gateway, GatewayToken, QueryBoard}
 import org.apache.spark.sql.keyroute.handoff.{CheckpointLayout, TableStore}
 import org.apache.spark.sql.keyroute.place.CoordinatorPlacement
-import org.apache.spark.sql.keyroute.publish.{Application, NoReconfigurations, Publisher}
-import org.apache.spark.sql.keyroute.publish.{RunningQueries, RunningQuery, ZooKeeperPublisher}
+import org.apache.spark.sql.keyroute.publish.{
+  Application,
+  NoReconfigurations,
+  Publisher,
+  RunningQueries,
+  RunningQuery,
+  ZooKeeperPublisher
+}
+import org.apache.spark.{SPARK_VERSION, SparkContext}
 
 import io.keyroute.core.table.RoutingTables
 

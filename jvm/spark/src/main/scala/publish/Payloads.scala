@@ -2,8 +2,8 @@ package org.apache.spark.sql.keyroute.publish
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.google.protobuf.MessageOrBuilder
 import com.google.protobuf.util.JsonFormat
 

@@ -1,7 +1,8 @@
 package org.apache.spark.sql.keyroute.publish
 
-import org.apache.spark.internal.Logging
 import org.apache.zookeeper.CreateMode
+
+import org.apache.spark.internal.Logging
 
 import io.keyroute.core.reconfiguration._
 import io.keyroute.core.table.RoutingTables

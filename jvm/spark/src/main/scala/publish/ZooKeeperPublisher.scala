@@ -1,15 +1,16 @@
 package org.apache.spark.sql.keyroute.publish
 
 import java.util.UUID
-import java.util.concurrent.{ArrayBlockingQueue, ConcurrentHashMap}
 import java.util.concurrent.TimeUnit.{MILLISECONDS, NANOSECONDS}
+import java.util.concurrent.{ArrayBlockingQueue, ConcurrentHashMap}
 
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
+import org.apache.zookeeper.CreateMode
+
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.keyroute.gateway.QueryBoard
-import org.apache.zookeeper.CreateMode
 
 import io.keyroute.core.reconfiguration.Target
 import io.keyroute.core.table.RoutingTables

@@ -1,17 +1,18 @@
 package org.apache.spark.sql.keyroute.publish
 
 import java.nio.charset.StandardCharsets.UTF_8
-import java.nio.file.{Files, Path}
 import java.nio.file.attribute.PosixFilePermissions
+import java.nio.file.{Files, Path}
 import java.util.{List => JList}
 
-import org.apache.curator.framework.{CuratorFramework, CuratorFrameworkFactory}
 import org.apache.curator.framework.api.ACLProvider
 import org.apache.curator.framework.state.{ConnectionState, ConnectionStateListener}
+import org.apache.curator.framework.{CuratorFramework, CuratorFrameworkFactory}
 import org.apache.curator.retry.RetryNTimes
-import org.apache.spark.sql.keyroute.route.KeyRouteException
-import org.apache.zookeeper.{CreateMode, KeeperException, WatchedEvent, Watcher, ZooDefs}
 import org.apache.zookeeper.data.{ACL, Stat}
+import org.apache.zookeeper.{CreateMode, KeeperException, WatchedEvent, Watcher, ZooDefs}
+
+import org.apache.spark.sql.keyroute.route.KeyRouteException
 
 /** A znode as it was read. */
 final case class ZNode(data: Array[Byte], version: Int, ephemeralOwner: Long)

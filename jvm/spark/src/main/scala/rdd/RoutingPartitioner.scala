@@ -70,7 +70,8 @@ object RoutingPartitioner {
           throw new IllegalArgumentException(
             s"a key of ${Option(key).fold("null")(_.getClass.getName)} cannot be routed by a table " +
               s"for ${keyType.sql}",
-            e)
+            e
+          )
       }
   }
 }

@@ -29,7 +29,8 @@ final case class BatchRoute(
     tables: Broadcast[RoutingTables],
     version: Long,
     switch: Option[Switch],
-    stores: Seq[StoreKeys] = Nil)
+    stores: Seq[StoreKeys] = Nil
+)
 
 /** The decision for one batch.
   *

@@ -1,11 +1,11 @@
 package org.apache.spark.sql.keyroute.route
 
-import org.apache.spark.{Partition, Partitioner, TaskContext}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.{Partition, Partitioner, TaskContext}
 
 /** Hands the task its tables directly under a stateful operator that has no routed exchange as its
   * child. The exchange's own RDD would be too late under a union that Spark zips by partition: such

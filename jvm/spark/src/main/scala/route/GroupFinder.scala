@@ -7,8 +7,13 @@ import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
-import org.apache.spark.sql.execution.streaming.operators.stateful.{StateStoreRestoreExec, StateStoreSaveExec, StateStoreWriter, StreamingDeduplicateExec}
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  StateStoreRestoreExec,
+  StateStoreSaveExec,
+  StateStoreWriter,
+  StreamingDeduplicateExec
+}
 import org.apache.spark.sql.keyroute.SparkSeam
 
 /** Finds the routing groups of a batch's plan: operators that are reached from each other without an
@@ -23,7 +28,12 @@ object GroupFinder {
     nodes.flatMap { n =>
       n.node match {
         case writer: StateStoreWriter =>
-          Some(PlannedOperator(n.info, writer.shortName, writer.stateStoreNames, stateFormat(n.node)))
+          Some(PlannedOperator(
+            n.info,
+            writer.shortName,
+            writer.stateStoreNames,
+            stateFormat(n.node)
+          ))
         case _ => None
       }
     }.distinctBy(_.id).sortBy(_.id)
@@ -43,7 +53,8 @@ object GroupFinder {
   private def group(
       ids: Seq[Long],
       nodes: Seq[StatefulNode],
-      bypass: Option[String]): PlannedGroup = {
+      bypass: Option[String]
+  ): PlannedGroup = {
     val keys = nodes.sortBy(_.id).flatMap(_.demands.flatten)
     val key = keys.head.key
     val temporal = keys.map(_.key.map(isTemporal))
@@ -56,7 +67,8 @@ object GroupFinder {
       keyTypes = key.map(_.dataType.sql),
       routingOrdinals = routing,
       stableSlots = !temporal.exists(_.contains(true)),
-      unroutable = bypass.orElse(nodes.flatMap(problem).headOption).orElse(problem(keys)))
+      unroutable = bypass.orElse(nodes.flatMap(problem).headOption).orElse(problem(keys))
+    )
   }
 
   private def problem(keys: Seq[KeyDemand]): Option[String] =

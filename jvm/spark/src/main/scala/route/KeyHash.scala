@@ -1,7 +1,15 @@
 package org.apache.spark.sql.keyroute.route
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, CollationAwareMurmur3Hash, CollationAwareXxHash64, Expression, Literal, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{
+  BoundReference,
+  CollationAwareMurmur3Hash,
+  CollationAwareXxHash64,
+  Expression,
+  Literal,
+  UnsafeProjection,
+  UnsafeRow
+}
 import org.apache.spark.sql.types.DataType
 
 import io.keyroute.core.table.GroupTable
@@ -32,7 +40,8 @@ object KeyHash {
   def ofKeyRow(types: Seq[DataType], routingOrdinals: Seq[Int]): KeyHash =
     KeyHash(
       types.zipWithIndex.map { case (t, i) => BoundReference(i, t, nullable = true) },
-      routingOrdinals)
+      routingOrdinals
+    )
 }
 
 /** Routes rows by tables of one group. Not thread-safe.

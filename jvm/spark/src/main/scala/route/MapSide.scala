@@ -23,7 +23,8 @@ final case class MapSide(
     routing: ExchangeRoute,
     counted: Option[CountedExchange],
     rowsByTable: SQLMetric,
-    rowsBySlot: SQLMetric) {
+    rowsBySlot: SQLMetric
+) {
 
   def reduceReport: Option[ReduceTaskReport] = counted.map(c => ReduceTaskReport(c.id))
 
@@ -40,7 +41,8 @@ final case class MapSide(
           iterator.map(row => pair.update(key.partition(row), row): Product2[Int, InternalRow])
         }
       },
-      isOrderSensitive = false)
+      isOrderSensitive = false
+    )
 
   private def keyOf(task: TaskContext, mapPartition: Int): RouteKey =
     if (version == 0 && counted.isEmpty) RouteKey.bySpark(hash, input)
@@ -57,7 +59,8 @@ final case class MapSide(
         counted.flatMap(_.upstream).map(_.fingerprint),
         input,
         table,
-        counter)
+        counter
+      )
     }
 }
 
@@ -70,5 +73,6 @@ object MapSide {
     exchange.routing,
     CountedExchange.of(exchange),
     exchange.metrics("rowsByTable"),
-    exchange.metrics("rowsBySlot"))
+    exchange.metrics("rowsBySlot")
+  )
 }

@@ -2,9 +2,18 @@ package org.apache.spark.sql.keyroute.route
 
 import scala.annotation.tailrec
 
-import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, Partitioning, PartitioningCollection}
+import org.apache.spark.sql.catalyst.plans.physical.{
+  HashPartitioning,
+  Partitioning,
+  PartitioningCollection
+}
+import org.apache.spark.sql.execution.exchange.{
+  Exchange,
+  REQUIRED_BY_STATEFUL_OPERATOR,
+  ShuffleExchangeExec,
+  ShuffleOrigin
+}
 import org.apache.spark.sql.execution.{SortExec, SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.execution.exchange.{Exchange, REQUIRED_BY_STATEFUL_OPERATOR, ShuffleExchangeExec, ShuffleOrigin}
 import org.apache.spark.sql.keyroute.SparkSeam
 
 import io.keyroute.core.table.GroupShape
@@ -72,9 +81,11 @@ final class PlanRouter(route: BatchRoute, shapes: Map[Long, GroupShape]) {
       hash: HashPartitioning,
       child: SparkPlan,
       origin: ShuffleOrigin,
-      group: Long): RoutedExchangeExec =
+      group: Long
+  ): RoutedExchangeExec =
     RoutedExchangeExec(hash, child, origin, group, if (tabled(group)) route.version else 0L)(
-      ExchangeRoute(route, shapes))
+      ExchangeRoute(route, shapes)
+    )
 
   /** Puts an exchange under the lowest operator that is fed by a hash where its group has a table, or
     * by another group's table. None where there is no such operator. */

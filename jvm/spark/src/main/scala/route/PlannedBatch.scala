@@ -20,7 +20,8 @@ final case class PlannedOperator(
     info: StatefulOperatorStateInfo,
     name: String,
     stores: Seq[String],
-    stateFormatVersion: Option[Int]) {
+    stateFormatVersion: Option[Int]
+) {
   def id: Long = info.operatorId
 }
 
@@ -43,7 +44,8 @@ final case class PlannedGroup(
     keyTypes: Seq[String],
     routingOrdinals: Seq[Int],
     stableSlots: Boolean,
-    unroutable: Option[String]) {
+    unroutable: Option[String]
+) {
   def id: Long = operators.min
 }
 
@@ -56,4 +58,5 @@ final case class PlannedBatch(
     batch: Long,
     checkpoint: Path,
     operators: Seq[PlannedOperator],
-    groups: Seq[PlannedGroup])
+    groups: Seq[PlannedGroup]
+)

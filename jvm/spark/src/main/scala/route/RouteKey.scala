@@ -45,7 +45,8 @@ object RouteKey {
       upstream: Option[Expression],
       input: Seq[Attribute],
       table: GroupTable,
-      observer: RouteObserver): RouteKey = new RouteKey {
+      observer: RouteObserver
+  ): RouteKey = new RouteKey {
     private val hasFingerprint = key.routingOrdinals.nonEmpty
     private val hasUpstream = upstream.isDefined
     private val numbers =
@@ -57,7 +58,13 @@ object RouteKey {
       val fingerprint = all.getLong(1)
       val entry = if (hasFingerprint) table.explicit.lookup(fingerprint) else -1
       val target = if (entry >= 0) entry else table.routeBySlot(hash)
-      observer.routed(hash, fingerprint, target, entry >= 0, if (hasUpstream) all.getLong(2) else 0L)
+      observer.routed(
+        hash,
+        fingerprint,
+        target,
+        entry >= 0,
+        if (hasUpstream) all.getLong(2) else 0L
+      )
       target
     }
   }

@@ -2,16 +2,26 @@ package org.apache.spark.sql.keyroute.route
 
 import scala.concurrent.Future
 
-import org.apache.spark.{MapOutputStatistics, ShuffleDependency}
 import org.apache.spark.rdd.{RDD, RDDOperationScope}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.logical.Statistics
 import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, Partitioning}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
-import org.apache.spark.sql.execution.{ShufflePartitionSpec, SparkPlan, SQLExecution, UnsafeRowSerializer}
 import org.apache.spark.sql.execution.exchange.{Exchange, ShuffleExchangeLike, ShuffleOrigin}
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics, SQLShuffleReadMetricsReporter, SQLShuffleWriteMetricsReporter}
+import org.apache.spark.sql.execution.metric.{
+  SQLMetric,
+  SQLMetrics,
+  SQLShuffleReadMetricsReporter,
+  SQLShuffleWriteMetricsReporter
+}
+import org.apache.spark.sql.execution.{
+  SQLExecution,
+  ShufflePartitionSpec,
+  SparkPlan,
+  UnsafeRowSerializer
+}
 import org.apache.spark.sql.keyroute.SparkSeam
+import org.apache.spark.{MapOutputStatistics, ShuffleDependency}
 
 /** The exchange that routes rows to a stateful operator.
   *
@@ -28,7 +38,8 @@ final case class RoutedExchangeExec(
     child: SparkPlan,
     shuffleOrigin: ShuffleOrigin,
     group: Long,
-    version: Long)(@transient val routing: ExchangeRoute)
+    version: Long
+)(@transient val routing: ExchangeRoute)
     extends Exchange
     with ShuffleExchangeLike {
 
@@ -39,13 +50,20 @@ final case class RoutedExchangeExec(
     else RoutedPartitioning(hash.expressions, hash.numPartitions, group, version)
 
   override def stringArgs: Iterator[Any] =
-    Iterator(outputPartitioning, shuffleOrigin, s"group=$group", s"table=$version", s"[plan_id=$id]")
+    Iterator(
+      outputPartitioning,
+      shuffleOrigin,
+      s"group=$group",
+      s"table=$version",
+      s"[plan_id=$id]"
+    )
 
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(routing)
 
   private lazy val writeMetrics =
     SQLShuffleWriteMetricsReporter.createShuffleWriteMetrics(sparkContext)
-  private lazy val readMetrics = SQLShuffleReadMetricsReporter.createShuffleReadMetrics(sparkContext)
+  private lazy val readMetrics =
+    SQLShuffleReadMetricsReporter.createShuffleReadMetrics(sparkContext)
 
   override lazy val metrics: Map[String, SQLMetric] = Map(
     "dataSize" -> SQLMetrics.createSizeMetric(sparkContext, "data size"),
@@ -76,7 +94,8 @@ final case class RoutedExchangeExec(
     SQLMetrics.postDriverMetricUpdates(
       sparkContext,
       sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
-      Seq(longMetric("numPartitions"), longMetric("tableVersion")))
+      Seq(longMetric("numPartitions"), longMetric("tableVersion"))
+    )
   }
 
   @transient override lazy val mapOutputStatisticsFuture: Future[MapOutputStatistics] =
@@ -91,7 +110,8 @@ final case class RoutedExchangeExec(
 
   override def getShuffleRDD(specs: Array[ShufflePartitionSpec]): RDD[InternalRow] =
     throw new UnsupportedOperationException(
-      "a routed exchange belongs to a stateful query, which Spark never plans adaptively")
+      "a routed exchange belongs to a stateful query, which Spark never plans adaptively"
+    )
 
   override protected def doExecute(): RDD[InternalRow] =
     new RoutedRowRDD(shuffleDependency, readMetrics, routing.route, MapSide.of(this).reduceReport)

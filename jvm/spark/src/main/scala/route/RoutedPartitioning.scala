@@ -1,7 +1,13 @@
 package org.apache.spark.sql.keyroute.route
 
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, HashPartitioningLike, ShuffleSpec, ShuffleSpecCollection, SinglePartitionShuffleSpec}
+import org.apache.spark.sql.catalyst.plans.physical.{
+  ClusteredDistribution,
+  HashPartitioningLike,
+  ShuffleSpec,
+  ShuffleSpecCollection,
+  SinglePartitionShuffleSpec
+}
 
 /** Where a table in force puts rows. Rows with equal keys are together, so it clusters as Spark's
   * hash does; but which partition they are in is the table's business, so it is co-partitioned with
@@ -16,22 +22,23 @@ final case class RoutedPartitioning(
     expressions: Seq[Expression],
     numPartitions: Int,
     group: Long,
-    version: Long)
-    extends Expression
+    version: Long
+) extends Expression
     with HashPartitioningLike {
 
   override def createShuffleSpec(distribution: ClusteredDistribution): ShuffleSpec =
     RoutedShuffleSpec(this, distribution)
 
   override protected def withNewChildrenInternal(
-      newChildren: IndexedSeq[Expression]): RoutedPartitioning = copy(expressions = newChildren)
+      newChildren: IndexedSeq[Expression]
+  ): RoutedPartitioning = copy(expressions = newChildren)
 }
 
 /** Tells Spark's planner with which sides of a join a routed side agrees. */
 final case class RoutedShuffleSpec(
     partitioning: RoutedPartitioning,
-    distribution: ClusteredDistribution)
-    extends ShuffleSpec {
+    distribution: ClusteredDistribution
+) extends ShuffleSpec {
 
   override def numPartitions: Int = partitioning.numPartitions
 

@@ -35,7 +35,8 @@ final class RoutingRule(session: SparkSession, decider: BatchDecider)
   private def route(
       plan: SparkPlan,
       nodes: Seq[StatefulNode],
-      query: StreamExecution): SparkPlan = {
+      query: StreamExecution
+  ): SparkPlan = {
     val batch = plannedBatch(plan, nodes, query)
     val decision = decider.decide(batch)
     val routed = transform(plan, batch, decision.route)
@@ -46,7 +47,8 @@ final class RoutingRule(session: SparkSession, decider: BatchDecider)
   private def plannedBatch(
       plan: SparkPlan,
       nodes: Seq[StatefulNode],
-      query: StreamExecution): PlannedBatch =
+      query: StreamExecution
+  ): PlannedBatch =
     PlannedBatch(
       session,
       query.id,
@@ -55,7 +57,8 @@ final class RoutingRule(session: SparkSession, decider: BatchDecider)
       nodes.head.info.storeVersion,
       new Path(query.resolvedCheckpointRoot),
       GroupFinder.operators(nodes),
-      GroupFinder.groups(plan, bypass(query)))
+      GroupFinder.groups(plan, bypass(query))
+    )
 
   /** Why the whole query stays on Spark's hash. */
   private def bypass(query: StreamExecution): Option[String] =
@@ -84,9 +87,20 @@ final class RoutingRule(session: SparkSession, decider: BatchDecider)
   private def plannedShape(batch: PlannedBatch, route: BatchRoute, group: Long): GroupShape = {
     val operators = route.groupOf.collect { case (operator, `group`) => operator }.toSeq.sorted
     val planned = batch.groups.find(_.operators.exists(operators.contains)).getOrElse(
-      throw new KeyRouteException(s"routing group $group is not in the plan of batch ${batch.batch}"))
-    GroupShape(group, operators, planned.partitions, GroupShape.defaultSlots(planned.partitions),
-      planned.routingOrdinals, planned.keyNames, planned.keyTypes, planned.stableSlots)
+      throw new KeyRouteException(
+        s"routing group $group is not in the plan of batch ${batch.batch}"
+      )
+    )
+    GroupShape(
+      group,
+      operators,
+      planned.partitions,
+      GroupShape.defaultSlots(planned.partitions),
+      planned.routingOrdinals,
+      planned.keyNames,
+      planned.keyTypes,
+      planned.stableSlots
+    )
   }
 
   private def placePartitions(batch: PlannedBatch, route: BatchRoute): Unit =

@@ -9,7 +9,8 @@ object StateProviders {
   val RocksDB: String = s"$Package.RoutedRocksDBStateStoreProvider"
   val HDFSBacked: String = s"$Package.RoutedHDFSBackedStateStoreProvider"
 
-  def isOurs(conf: SQLConf): Boolean = Set(RocksDB, HDFSBacked).contains(conf.stateStoreProviderClass)
+  def isOurs(conf: SQLConf): Boolean =
+    Set(RocksDB, HDFSBacked).contains(conf.stateStoreProviderClass)
 
   /** Why the state of a query under these settings cannot be handed off. The provider is the
     * effective one: a checkpoint pins the class that made it. */

@@ -1,11 +1,18 @@
 package org.apache.spark.sql.keyroute.route
 
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, StatefulOpClusteredDistribution}
+import org.apache.spark.sql.catalyst.plans.physical.{
+  ClusteredDistribution,
+  Distribution,
+  StatefulOpClusteredDistribution
+}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
-import org.apache.spark.sql.execution.streaming.operators.stateful.{StatefulOperator, StatefulOperatorStateInfo}
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  StatefulOperator,
+  StatefulOperatorStateInfo
+}
 import org.apache.spark.sql.keyroute.SparkSeam
 
 /** What a stateful operator demands of one of its children.
@@ -17,7 +24,8 @@ final case class KeyDemand(
     distribution: Distribution,
     key: Seq[Expression],
     partitions: Int,
-    strict: Boolean)
+    strict: Boolean
+)
 
 /** A plan's node with keyed state. An aggregation has two of one operator id: restore and save. */
 final class StatefulNode private (val node: SparkPlan, val info: StatefulOperatorStateInfo) {

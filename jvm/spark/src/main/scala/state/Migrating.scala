@@ -9,7 +9,13 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
-import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStore, StateStoreId, StateStoreProvider, StateStoreProviderId}
+import org.apache.spark.sql.execution.streaming.state.{
+  ReadStateStore,
+  StateStore,
+  StateStoreId,
+  StateStoreProvider,
+  StateStoreProviderId
+}
 import org.apache.spark.sql.keyroute.count.TaskReports
 import org.apache.spark.sql.keyroute.route.{BatchRoute, KeyRouteException, TaskRoute}
 
@@ -73,7 +79,8 @@ trait Migrating extends StateStoreProvider {
   /** Loads for reading. Before a switch the version is loaded for writing, since what is written to a
     * store loaded for reading is lost; [[upgraded]] hands the same store out again. */
   protected def readMigrated(version: Long, checkpointId: Option[String])(
-      load: => ReadStateStore): ReadStateStore =
+      load: => ReadStateStore
+  ): ReadStateStore =
     if (myRoute.exists(r => r.batch == version && r.switch.isDefined)) {
       val store = getStore(version, checkpointId, forceSnapshotOnCommit = false, loadEmpty = false)
       early = Some(store)
@@ -89,7 +96,8 @@ trait Migrating extends StateStoreProvider {
 
   /** Spark's upgrade of a store loaded for reading, unless it was loaded for writing already. */
   protected def upgraded(readStore: ReadStateStore, version: Long)(
-      upgrade: => StateStore): StateStore =
+      upgrade: => StateStore
+  ): StateStore =
     early match {
       case Some(store) if store eq readStore =>
         early = None
@@ -102,7 +110,8 @@ trait Migrating extends StateStoreProvider {
 
   private def checkBatch(route: BatchRoute, version: Long): Unit =
     if (route.batch != version) throw new KeyRouteException(
-      s"${identity.storeId}: version $version was asked for in a task of batch ${route.batch}")
+      s"${identity.storeId}: version $version was asked for in a task of batch ${route.batch}"
+    )
 
   private def arrange(route: BatchRoute, store: StateStore): Unit = {
     val id = identity.storeId
@@ -126,6 +135,7 @@ trait Migrating extends StateStoreProvider {
 }
 
 object Migrating {
+
   /** A lost report costs a figure, never the task. */
   private def report(route: BatchRoute, applyMs: Long): Unit =
     try TaskReports.sendApplied(route.runId, route.batch, applyMs)

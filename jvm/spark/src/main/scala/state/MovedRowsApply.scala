@@ -20,7 +20,8 @@ final class MovedRowsApply(id: StateStoreId, switch: Switch, conf: Configuration
     *   if a file is lost or damaged: the query makes it anew when it starts again */
   def apply(store: RawWriter): Unit = {
     val own = files.find(_.source == me).getOrElse(fail(
-      s"the switch to version ${switch.toVersion} does not say what leaves it"))
+      s"the switch to version ${switch.toVersion} does not say what leaves it"
+    ))
     val leaving = read(own, own.segments.map(_.target))
     val coming = files.filter(_.source != me).sortBy(_.source).flatMap(f => read(f, Seq(me)))
     leaving.foreach(_.foreach((family, key, _) => remove(store, family, key)))
@@ -40,7 +41,8 @@ final class MovedRowsApply(id: StateStoreId, switch: Switch, conf: Configuration
 
   private def remove(store: RawWriter, family: String, key: Array[Byte]): Unit = {
     if (!store.contains(family, key)) fail(
-      s"a row of family $family that moves to another partition is not here")
+      s"a row of family $family that moves to another partition is not here"
+    )
     store.remove(family, key)
   }
 
@@ -48,14 +50,17 @@ final class MovedRowsApply(id: StateStoreId, switch: Switch, conf: Configuration
       store: RawWriter,
       family: String,
       key: Array[Byte],
-      value: Array[Byte]): Unit = {
+      value: Array[Byte]
+  ): Unit = {
     store.createFamily(family)
     if (store.contains(family, key)) fail(
-      s"a row of family $family that comes from another partition is here already")
+      s"a row of family $family that comes from another partition is here already"
+    )
     store.put(family, key, value)
   }
 
   private def fail(what: String): Nothing = throw new KeyRouteException(
     s"$id: $what. The state is not what the handoff to version ${switch.toVersion} read: the " +
-      "batch cannot run. Start the query again; if this comes again, restore the checkpoint.")
+      "batch cannot run. Start the query again; if this comes again, restore the checkpoint."
+  )
 }

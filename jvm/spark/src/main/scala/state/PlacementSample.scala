@@ -25,7 +25,8 @@ final class PlacementSample(id: StateStoreId, keys: StoreKeys, table: GroupTable
           if (partition != id.partitionId) throw new KeyRouteException(
             s"$id: a row of family ${family.family} belongs to partition $partition by version " +
               s"$version of the routing tables. The state does not match the checkpoint's folder " +
-              "keyroute: restore both from the same copy.")
+              "keyroute: restore both from the same copy."
+          )
           left -= 1
           if (left == 0) throw PlacementSample.Enough
         }

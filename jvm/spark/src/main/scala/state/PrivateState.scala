@@ -5,7 +5,15 @@ import java.util.UUID
 import org.apache.hadoop.conf.Configuration
 
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
-import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreProvider, NoPrefixKeyStateEncoderSpec, RocksDBStateStoreProvider, StateStore, StateStoreConf, StateStoreId, StateStoreProvider}
+import org.apache.spark.sql.execution.streaming.state.{
+  HDFSBackedStateStoreProvider,
+  NoPrefixKeyStateEncoderSpec,
+  RocksDBStateStoreProvider,
+  StateStore,
+  StateStoreConf,
+  StateStoreId,
+  StateStoreProvider
+}
 
 /** Reads a version of a state store from the checkpoint, with a provider of Spark's own class that
   * nobody else knows: the `StateStore` object would move the store's recorded location here and
@@ -23,7 +31,8 @@ object PrivateState {
       version: Long,
       checkpointId: Option[String],
       storeConf: StateStoreConf,
-      hadoopConf: Configuration)(use: RawState => T): T = {
+      hadoopConf: Configuration
+  )(use: RawState => T): T = {
     val conf = new Configuration(hadoopConf)
     conf.set(StreamExecution.RUN_ID_KEY, UUID.randomUUID().toString)
     if (keys.rocksDb) {
@@ -48,12 +57,21 @@ object PrivateState {
       keys: StoreKeys,
       id: StateStoreId,
       storeConf: StateStoreConf,
-      conf: Configuration)(use: => T): T = {
+      conf: Configuration
+  )(use: => T): T = {
     val first = keys.families.head
     // Schemas are of the default family; raw reading of the others needs none.
-    provider.init(id, first.keySchema, first.valueSchema,
-      NoPrefixKeyStateEncoderSpec(first.keySchema), keys.withFamilies, storeConf, conf,
-      useMultipleValuesPerKey = false, stateSchemaProvider = None)
+    provider.init(
+      id,
+      first.keySchema,
+      first.valueSchema,
+      NoPrefixKeyStateEncoderSpec(first.keySchema),
+      keys.withFamilies,
+      storeConf,
+      conf,
+      useMultipleValuesPerKey = false,
+      stateSchemaProvider = None
+    )
     try use
     finally provider.close()
   }

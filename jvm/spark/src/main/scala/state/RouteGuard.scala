@@ -22,7 +22,8 @@ final class RouteGuard(id: StateStoreId, conf: Configuration) {
       if (routedByTable) throw new KeyRouteException(
         s"$id: version $version was asked for by a batch that KeyRoute did not plan, but its state " +
           "is laid out by a routing table. Is the SQL extension of KeyRoute missing " +
-          "(spark.plugins, spark.sql.extensions)? Start the query with it.")
+          "(spark.plugins, spark.sql.extensions)? Start the query with it."
+      )
       clear = true
     }
 

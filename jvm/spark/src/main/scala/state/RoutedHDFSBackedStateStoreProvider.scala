@@ -20,9 +20,19 @@ class RoutedHDFSBackedStateStoreProvider extends HDFSBackedStateStoreProvider wi
       storeConf: StateStoreConf,
       hadoopConf: Configuration,
       useMultipleValuesPerKey: Boolean,
-      stateSchemaProvider: Option[StateSchemaProvider]): Unit = {
-    super.init(id, keySchema, valueSchema, keyStateEncoderSpec, useColumnFamilies, storeConf,
-      hadoopConf, useMultipleValuesPerKey, stateSchemaProvider)
+      stateSchemaProvider: Option[StateSchemaProvider]
+  ): Unit = {
+    super.init(
+      id,
+      keySchema,
+      valueSchema,
+      keyStateEncoderSpec,
+      useColumnFamilies,
+      storeConf,
+      hadoopConf,
+      useMultipleValuesPerKey,
+      stateSchemaProvider
+    )
     keys = keySchema
     values = valueSchema
     register(id, hadoopConf)
@@ -37,7 +47,8 @@ class RoutedHDFSBackedStateStoreProvider extends HDFSBackedStateStoreProvider wi
       version: Long,
       uniqueId: Option[String],
       forceSnapshotOnCommit: Boolean,
-      loadEmpty: Boolean): StateStore =
+      loadEmpty: Boolean
+  ): StateStore =
     migrated(version)(super.getStore(version, uniqueId, forceSnapshotOnCommit, loadEmpty))
 
   override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =
@@ -47,14 +58,17 @@ class RoutedHDFSBackedStateStoreProvider extends HDFSBackedStateStoreProvider wi
       readStore: ReadStateStore,
       version: Long,
       uniqueId: Option[String],
-      forceSnapshotOnCommit: Boolean): StateStore =
+      forceSnapshotOnCommit: Boolean
+  ): StateStore =
     // Spark's own upgrade is another load by getStore, which would migrate by itself.
     upgraded(readStore, version)(
-      super.getStore(version, uniqueId, forceSnapshotOnCommit, loadEmpty = false))
+      super.getStore(version, uniqueId, forceSnapshotOnCommit, loadEmpty = false)
+    )
 
   /** Without the lock and the copy that a read store costs. */
   override def readLoaded[T](version: Long, checkpointId: Option[String])(
-      use: RawState => T): Option[T] =
+      use: RawState => T
+  ): Option[T] =
     StateInternals.loadedMap(this, version).map(m => use(new HdfsBackedState(() => m.iterator())))
 
   override protected def rawOf(store: StateStore): RawState with RawWriter =

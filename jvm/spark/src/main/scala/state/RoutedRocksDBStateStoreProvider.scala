@@ -17,9 +17,19 @@ class RoutedRocksDBStateStoreProvider extends RocksDBStateStoreProvider with Mig
       storeConf: StateStoreConf,
       hadoopConf: Configuration,
       useMultipleValuesPerKey: Boolean,
-      stateSchemaProvider: Option[StateSchemaProvider]): Unit = {
-    super.init(id, keySchema, valueSchema, keyStateEncoderSpec, useColumnFamilies, storeConf,
-      hadoopConf, useMultipleValuesPerKey, stateSchemaProvider)
+      stateSchemaProvider: Option[StateSchemaProvider]
+  ): Unit = {
+    super.init(
+      id,
+      keySchema,
+      valueSchema,
+      keyStateEncoderSpec,
+      useColumnFamilies,
+      storeConf,
+      hadoopConf,
+      useMultipleValuesPerKey,
+      stateSchemaProvider
+    )
     register(id, hadoopConf)
   }
 
@@ -32,7 +42,8 @@ class RoutedRocksDBStateStoreProvider extends RocksDBStateStoreProvider with Mig
       version: Long,
       uniqueId: Option[String],
       forceSnapshotOnCommit: Boolean,
-      loadEmpty: Boolean): StateStore =
+      loadEmpty: Boolean
+  ): StateStore =
     migrated(version)(super.getStore(version, uniqueId, forceSnapshotOnCommit, loadEmpty))
 
   override def getReadStore(version: Long, uniqueId: Option[String]): StateStore =
@@ -46,18 +57,21 @@ class RoutedRocksDBStateStoreProvider extends RocksDBStateStoreProvider with Mig
       readStore: ReadStateStore,
       version: Long,
       uniqueId: Option[String],
-      forceSnapshotOnCommit: Boolean): StateStore =
+      forceSnapshotOnCommit: Boolean
+  ): StateStore =
     StateInternals.creator(readStore) match {
       // Loaded, and migrated, by an instance that has been replaced since.
       case Some(creator) if creator ne this =>
         creator.upgradeReadStoreToWriteStore(readStore, version, uniqueId, forceSnapshotOnCommit)
       case _ =>
         upgraded(readStore, version)(
-          super.upgradeReadStoreToWriteStore(readStore, version, uniqueId, forceSnapshotOnCommit))
+          super.upgradeReadStoreToWriteStore(readStore, version, uniqueId, forceSnapshotOnCommit)
+        )
     }
 
   override def readLoaded[T](version: Long, checkpointId: Option[String])(
-      use: RawState => T): Option[T] =
+      use: RawState => T
+  ): Option[T] =
     Option.when(StateInternals.isLoaded(this, version, checkpointId)) {
       val store = super.getReadStore(version, checkpointId)
       try use(new RocksDbState(rocksDB))

@@ -18,7 +18,8 @@ object StateInternals {
   def isLoaded(
       provider: RocksDBStateStoreProvider,
       version: Long,
-      checkpointId: Option[String]): Boolean = {
+      checkpointId: Option[String]
+  ): Boolean = {
     val db = provider.rocksDB
     loadedVersion.invoke(db) == version &&
     (checkpointId.isEmpty || loadedId.invoke(db) == checkpointId)
@@ -33,6 +34,7 @@ object StateInternals {
   /** The rows of a committed version, if they are in memory. They never change. */
   def loadedMap(
       provider: HDFSBackedStateStoreProvider,
-      version: Long): Option[HDFSBackedStateStoreMap] =
+      version: Long
+  ): Option[HDFSBackedStateStoreMap] =
     Option(provider.getLoadedMaps().get(version))
 }

@@ -3,7 +3,11 @@ package org.apache.spark.sql.keyroute.state
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatePartitionKeyExtractorFactory
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateVariableInfo
-import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, StatePartitionKeyExtractor, UnsafeRowDataEncoder}
+import org.apache.spark.sql.execution.streaming.state.{
+  KeyStateEncoderSpec,
+  StatePartitionKeyExtractor,
+  UnsafeRowDataEncoder
+}
 import org.apache.spark.sql.keyroute.route.{KeyHash, RowRouter}
 import org.apache.spark.sql.types.StructType
 
@@ -19,7 +23,8 @@ final case class FamilyKeys(
     keySchema: StructType,
     valueSchema: StructType,
     encoder: KeyStateEncoderSpec,
-    variable: Option[TransformWithStateVariableInfo])
+    variable: Option[TransformWithStateVariableInfo]
+)
 
 /** What one needs to know to tell which key a raw row of a state store belongs to.
   *
@@ -40,14 +45,21 @@ final case class StoreKeys(
     rocksDb: Boolean,
     withFamilies: Boolean,
     families: Seq[FamilyKeys],
-    routingOrdinals: Seq[Int]) {
+    routingOrdinals: Seq[Int]
+) {
 
   /** Spark's own extractor of the partition key from state keys of a family.
     * @throws RuntimeException
     *   of Spark's, for a family that it does not know */
   def extractor(family: FamilyKeys): StatePartitionKeyExtractor =
-    StatePartitionKeyExtractorFactory.create(operatorName, family.keySchema, store, family.family,
-      stateFormatVersion, family.variable)
+    StatePartitionKeyExtractorFactory.create(
+      operatorName,
+      family.keySchema,
+      store,
+      family.family,
+      stateFormatVersion,
+      family.variable
+    )
 }
 
 /** Tells where raw keys of one family belong. Not thread-safe. */
@@ -56,7 +68,9 @@ final class FamilyRouter(keys: StoreKeys, family: FamilyKeys) {
   private val decode: Array[Byte] => UnsafeRow =
     if (keys.rocksDb) {
       val encoder = family.encoder.toEncoder(
-        new UnsafeRowDataEncoder(family.encoder, family.valueSchema), keys.withFamilies)
+        new UnsafeRowDataEncoder(family.encoder, family.valueSchema),
+        keys.withFamilies
+      )
       bytes => encoder.decodeKey(bytes)
     } else {
       val row = new UnsafeRow(family.keySchema.length)
@@ -65,7 +79,8 @@ final class FamilyRouter(keys: StoreKeys, family: FamilyKeys) {
 
   /** Answers for the key taken last. */
   val router: RowRouter = new RowRouter(
-    KeyHash.ofKeyRow(extractor.partitionKeySchema.map(_.dataType), keys.routingOrdinals))
+    KeyHash.ofKeyRow(extractor.partitionKeySchema.map(_.dataType), keys.routingOrdinals)
+  )
 
   /** Takes a raw key; [[router]] then tells its partition. */
   def take(key: Array[Byte]): Unit = router.take(extractor.partitionKey(decode(key)))

@@ -10,13 +10,13 @@ import org.scalatest.concurrent.Eventually.{eventually, interval, timeout}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.SpanSugar._
 
-import org.apache.spark.{SparkConf, TaskContext}
 import org.apache.spark.api.plugin.PluginContext
 import org.apache.spark.resource.ResourceInformation
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.{col, count, lit, udf}
 import org.apache.spark.sql.keyroute.route.{OperatorsSuite, RoutedExchangeExec, StreamingTest}
 import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
+import org.apache.spark.{SparkConf, TaskContext}
 
 import io.keyroute.proto.v1.{MapTaskCounts, ReduceTaskReads}
 
@@ -35,7 +35,8 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
   /** Runs a query and waits for all its reports: a task's listeners run before Spark counts it as
     * ended, but not before the batch's last job does. */
   private def counted(settings: Map[String, String] = Map.empty, tables: String = "random")(
-      query: DataFrame => DataFrame): (Run, Seq[MapTaskCounts]) = {
+      query: DataFrame => DataFrame
+  ): (Run, Seq[MapTaskCounts]) = {
     Driver.received.clear()
     val run = streamed(tables, feeds, OutputMode.Update(), settings)(s => query(s.head))
     val written = run.nodes { case e: RoutedExchangeExec =>
@@ -68,7 +69,10 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
   test("pairs: the upstream key is found by its attribute, and counted as it was routed") {
     val (_, counts) = counted()(twoDedups)
     val (downstream, upstream) = counts.partition(_.getGroup == 0L)
-    assert(downstream.map(c => (c.getUpstreamGroup, c.getUpstreamKey)).toSet == Set((1L, "attribute")))
+    assert(downstream.map(c => (c.getUpstreamGroup, c.getUpstreamKey)).toSet == Set((
+      1L,
+      "attribute"
+    )))
     assert(upstream.map(c => (c.getUpstreamGroup, c.getUpstreamKey)).toSet == Set((-1L, "")))
     val routed = upstream.flatMap(_.getKeys.getFingerprintsList.asScala).toSet
     val paired = downstream.flatMap(_.getPairs.getUpstreamList.asScala).toSet
@@ -107,7 +111,9 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
     }.asNondeterministic()
     val (_, counts) = counted()(_.withColumn("v", failing(col("v"))).dropDuplicates("k"))
     assert(rows(counts) == feeds.flatten.flatten.size)
-    assert(counts.map(c => (c.getBatch, c.getExchange, c.getMapPartition)).distinct.size == counts.size)
+    assert(counts.map(c =>
+      (c.getBatch, c.getExchange, c.getMapPartition)
+    ).distinct.size == counts.size)
   }
 
   test("statistics off: nothing is reported") {
@@ -122,7 +128,9 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
     val (run, _) = counted()(twoDedups)
     val expected = 2 * run.batches.size * Partitions
     eventually(timeout(10.seconds), interval(20.millis))(assert(Driver.reads.size == expected))
-    assert(Driver.reads.map(r => (r.getBatch, r.getGroup, r.getPartition)).distinct.size == expected)
+    assert(Driver.reads.map(r =>
+      (r.getBatch, r.getGroup, r.getPartition)
+    ).distinct.size == expected)
     assert(Driver.reads.map(_.getLocalBytes).sum > 0 && Driver.reads.map(_.getRemoteBytes).sum == 0)
   }
 

@@ -6,6 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+
 import org.apache.spark.sql.keyroute.publish.RunningQuery
 
 import io.keyroute.core.sketch.{LongSpaceSaving, PairSpaceSaving}

@@ -4,8 +4,9 @@ import java.util.UUID
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.keyroute.publish.RunningQuery
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.keyroute.publish.RunningQuery
 
 import io.keyroute.proto.v1.{BatchStatus, MapTaskCounts, Period, QueryStatistics, ReduceTaskReads}
 

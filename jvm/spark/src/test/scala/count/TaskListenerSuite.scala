@@ -4,10 +4,11 @@ import java.nio.file.Files
 import java.util.UUID
 import java.util.concurrent.ConcurrentLinkedQueue
 
+import org.scalatest.funsuite.AnyFunSuite
+
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.keyroute.publish.PublisherFixture.{eventually, patienceConfig}
-import org.scalatest.funsuite.AnyFunSuite
 
 class TaskListenerSuite extends AnyFunSuite {
   test("a real query's batches, bytes and end are seen") {

@@ -1,10 +1,11 @@
 package org.apache.spark.sql.keyroute.gateway
 
-import java.nio.file.{Files, Path}
 import java.nio.file.attribute.PosixFilePermissions
+import java.nio.file.{Files, Path}
+
+import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.keyroute.route.KeyRouteException
-import org.scalatest.funsuite.AnyFunSuite
 
 class GatewayTokenSuite extends AnyFunSuite {
   private val secret = "0123456789abcdef"

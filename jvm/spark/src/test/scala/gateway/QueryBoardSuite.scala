@@ -2,9 +2,10 @@ package org.apache.spark.sql.keyroute.gateway
 
 import scala.jdk.CollectionConverters._
 
+import org.scalatest.funsuite.AnyFunSuite
+
 import org.apache.spark.sql.keyroute.count.Reports
 import org.apache.spark.sql.keyroute.publish.{OperatorState, RunningQuery, SwitchFigures}
-import org.scalatest.funsuite.AnyFunSuite
 
 import io.keyroute.proto.v1.{ApplicationStatus, QueryStatus}
 

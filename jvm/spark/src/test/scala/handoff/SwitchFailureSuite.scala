@@ -3,10 +3,9 @@ package org.apache.spark.sql.keyroute.handoff
 import java.io.{File, RandomAccessFile}
 import java.nio.file.{Files, StandardCopyOption}
 
+import org.apache.hadoop.fs.Path
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
-
-import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.keyroute.route.{BatchDecision, KeyRouteException}
 import org.apache.spark.sql.streaming.StreamingQueryException
@@ -28,7 +27,8 @@ class SwitchFailureSuite extends AnyFunSuite with BeforeAndAfterEach {
   private def started(
       storage: Storage,
       workload: Workload = Workloads.aggregation,
-      fromFiles: Boolean = false): TestQuery = {
+      fromFiles: Boolean = false
+  ): TestQuery = {
     val query = new TestQuery(workload, storage, fromFiles)
     query.start(): Unit
     query
@@ -60,7 +60,8 @@ class SwitchFailureSuite extends AnyFunSuite with BeforeAndAfterEach {
       "whole" -> (_ => ()),
       "lost" -> (f => assert(f.delete())),
       "damaged" -> (f => flip(f, f.length() - 3)),
-      "damaged in its head" -> (f => flip(f, 14)))
+      "damaged in its head" -> (f => flip(f, 14))
+    )
   } test(s"a batch that switched and failed is run again, its handoff files $what: $storage") {
     val query = started(storage)
     query.feed(2)
@@ -122,8 +123,11 @@ class SwitchFailureSuite extends AnyFunSuite with BeforeAndAfterEach {
   }
 
   for {
-    workload <- Seq(Workloads.aggregation, Workloads.deduplication,
-      Workloads.transformWithState(spark))
+    workload <- Seq(
+      Workloads.aggregation,
+      Workloads.deduplication,
+      Workloads.transformWithState(spark)
+    )
     storage <- if (workload.rocksDbOnly) Seq(Storage.plain) else Seq(Storage.plain, Storage.hdfs)
   } test(s"control: without migration the results differ: ${workload.name}, $storage") {
     TestDecider.change = unmoved
@@ -135,9 +139,12 @@ class SwitchFailureSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(TestDesk.switches.nonEmpty && query.wrong.nonEmpty)
   }
 
-  private def unmoved(d: BatchDecision): BatchDecision = d.copy(route = d.route.copy(
-    switch = d.route.switch.map(s => s.copy(files = s.files.map(_.copy(segments = Nil)))),
-    stores = Nil))
+  private def unmoved(d: BatchDecision): BatchDecision = d.copy(route =
+    d.route.copy(
+      switch = d.route.switch.map(s => s.copy(files = s.files.map(_.copy(segments = Nil)))),
+      stores = Nil
+    )
+  )
 
   test("scenario 5: after a roll-back entries of the other timeline go aside") {
     Seq(3L, 1L).foreach { to =>
@@ -192,8 +199,10 @@ class SwitchFailureSuite extends AnyFunSuite with BeforeAndAfterEach {
     val query = started(Storage.plain)
     TestDesk.want(moving)
     query.feed(3)
-    val layout = new CheckpointLayout(new Path(query.checkpoint.toString),
-      spark.sessionState.newHadoopConf())
+    val layout = new CheckpointLayout(
+      new Path(query.checkpoint.toString),
+      spark.sessionState.newHadoopConf()
+    )
     val log = new RouteLog(spark, layout)
     log.commit(log.entry(2).copy(batch = 3))
     assert(failure(query.feed(1)).contains("two queries run on this checkpoint"))
@@ -209,8 +218,10 @@ class SwitchFailureSuite extends AnyFunSuite with BeforeAndAfterEach {
 
   test("state and routing tables that do not match are found when a partition is loaded") {
     val query = switched()
-    val layout = new CheckpointLayout(new Path(query.checkpoint.toString),
-      spark.sessionState.newHadoopConf())
+    val layout = new CheckpointLayout(
+      new Path(query.checkpoint.toString),
+      spark.sessionState.newHadoopConf()
+    )
     val other = TestTables.random(9L, Workloads.Keys)(TestDesk.started.head)
     new TableStore(layout).put(other)
     val log = new RouteLog(spark, layout)
@@ -316,7 +327,8 @@ class SwitchFailureSuite extends AnyFunSuite with BeforeAndAfterEach {
   test("what the state's layout forbids stays on Spark's hash, and says why") {
     val reasons = Seq(
       "spark.sql.streaming.stateStore.unloadOnCommit" -> "unloadOnCommit",
-      "spark.sql.streaming.stateStore.rowChecksum.enabled" -> "rowChecksum")
+      "spark.sql.streaming.stateStore.rowChecksum.enabled" -> "rowChecksum"
+    )
     reasons.foreach { case (setting, reason) =>
       TestDesk.reset()
       spark.conf.set(setting, "true")

@@ -16,8 +16,12 @@ class SwitchMatrixSuite extends AnyFunSuite with BeforeAndAfterEach {
   }
 
   private val cells = for {
-    workload <- Seq(Workloads.aggregation, Workloads.windowed, Workloads.deduplication,
-      Workloads.transformWithState(spark))
+    workload <- Seq(
+      Workloads.aggregation,
+      Workloads.windowed,
+      Workloads.deduplication,
+      Workloads.transformWithState(spark)
+    )
     storage <- Storage.rocksDbs ++ (if (workload.rocksDbOnly) Nil else Seq(Storage.hdfs))
   } yield (workload, storage)
 
@@ -25,14 +29,17 @@ class SwitchMatrixSuite extends AnyFunSuite with BeforeAndAfterEach {
     test(s"${workload.name}, $storage: there, on after a restart, and back") {
       val query = new TestQuery(workload, storage)
       val variables =
-        if (workload.name == "transformWithState") Seq("rows", "kinds", "list", "aging").map(Some(_))
+        if (workload.name == "transformWithState")
+          Seq("rows", "kinds", "list", "aging").map(Some(_))
         else Seq(None)
       query.start()
       query.feed(2)
       TestDesk.want(TestTables.random(7L, Workloads.Keys))
       query.feed(2)
-      assert(TestDesk.switches.map(s => (s.batch, s.toVersion, s.pulled)) == Seq((2L, 7L, false)),
-        TestDesk.postponements ++ TestDesk.refused)
+      assert(
+        TestDesk.switches.map(s => (s.batch, s.toVersion, s.pulled)) == Seq((2L, 7L, false)),
+        TestDesk.postponements ++ TestDesk.refused
+      )
       assert(TestDesk.switches.head.rowsMoved > 0)
       query.stop()
       TestDesk.wantNothing()
@@ -48,8 +55,10 @@ class SwitchMatrixSuite extends AnyFunSuite with BeforeAndAfterEach {
       TestDesk.want(TestTables.empty(8L))
       query.feed(2)
       query.stop()
-      assert(TestDesk.switches.map(s => (s.batch, s.toVersion)) == Seq((2L, 7L), (5L, 8L)),
-        TestDesk.postponements ++ TestDesk.refused)
+      assert(
+        TestDesk.switches.map(s => (s.batch, s.toVersion)) == Seq((2L, 7L), (5L, 8L)),
+        TestDesk.postponements ++ TestDesk.refused
+      )
       assert(query.wrong == Nil)
       variables.foreach { v =>
         val (elsewhere, _) = query.misplaced(GroupTable.empty(query.table(tables).shape), v)

@@ -5,15 +5,18 @@ import java.nio.file.{Files, Path}
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.{DataFrame, Dataset, Row}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{col, hash, xxhash64}
 import org.apache.spark.sql.keyroute.plugin.Driver
 import org.apache.spark.sql.keyroute.route.{BatchDecider, BatchDecision, PlannedBatch}
-import org.apache.spark.sql.keyroute.state.{RoutedHDFSBackedStateStoreProvider, RoutedRocksDBStateStoreProvider}
+import org.apache.spark.sql.keyroute.state.{
+  RoutedHDFSBackedStateStoreProvider,
+  RoutedRocksDBStateStoreProvider
+}
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.{DataFrame, Dataset, Row}
 
 import io.keyroute.core.table.{GroupTable, RoutingTables}
 import io.keyroute.spark.KeyRouteExtension
@@ -27,9 +30,11 @@ final case class Storage(rocksDb: Boolean, format: Int, changelog: Boolean) {
   def settings: Map[String, String] = Map(
     "spark.sql.streaming.stateStore.providerClass" -> (
       if (rocksDb) classOf[RoutedRocksDBStateStoreProvider].getName
-      else classOf[RoutedHDFSBackedStateStoreProvider].getName),
+      else classOf[RoutedHDFSBackedStateStoreProvider].getName
+    ),
     "spark.sql.streaming.stateStore.checkpointFormatVersion" -> format.toString,
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> changelog.toString)
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> changelog.toString
+  )
 }
 
 object Storage {
@@ -155,8 +160,10 @@ final class TestQuery(workload: Workload, storage: Storage, fromFiles: Boolean =
       .map(n => col("key").getField(n)).toSeq
     val routing = table.shape.routingOrdinals.map(key)
     val rows = state.select(col("partition_id"), hash(key: _*), xxhash64(routing: _*)).collect()
-    (rows.filter(r => r.getInt(0) != table.route(r.getInt(1), r.getLong(2))).toSeq,
-      rows.length.toLong)
+    (
+      rows.filter(r => r.getInt(0) != table.route(r.getInt(1), r.getLong(2))).toSeq,
+      rows.length.toLong
+    )
   }
 
   /** The only group's table in some tables. */

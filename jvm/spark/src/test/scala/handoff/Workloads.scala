@@ -4,10 +4,10 @@ import java.sql.Timestamp
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.{DataFrame, Dataset}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.functions.{col, count, sum, window}
 import org.apache.spark.sql.streaming._
+import org.apache.spark.sql.{DataFrame, Dataset}
 
 /** @param v
   *   also its event time, in seconds */
@@ -25,7 +25,8 @@ final case class Workload(
     mode: String,
     rocksDbOnly: Boolean,
     query: Dataset[Event] => DataFrame,
-    model: () => Seq[Event] => Seq[String])
+    model: () => Seq[Event] => Seq[String]
+)
 
 object Workloads {
   val Keys: Seq[String] = (0 until 60).map(i => s"key-$i")
@@ -36,7 +37,10 @@ object Workloads {
     Event(Keys((i * 7 + number * 13) % Keys.size), v, new Timestamp(v * 1000))
   }
 
-  val aggregation: Workload = Workload("aggregation", "update", rocksDbOnly = false,
+  val aggregation: Workload = Workload(
+    "aggregation",
+    "update",
+    rocksDbOnly = false,
     _.groupBy("k").agg(count("*").as("n"), sum("v").as("s")).toDF(),
     () => {
       val totals = mutable.Map.empty[String, (Long, Long)].withDefaultValue((0L, 0L))
@@ -44,9 +48,13 @@ object Workloads {
         events.foreach(e => totals(e.k) = (totals(e.k)._1 + 1, totals(e.k)._2 + e.v))
         events.map(_.k).distinct.map(k => s"[$k,${totals(k)._1},${totals(k)._2}]")
       }
-    })
+    }
+  )
 
-  val windowed: Workload = Workload("windowed aggregation", "update", rocksDbOnly = false,
+  val windowed: Workload = Workload(
+    "windowed aggregation",
+    "update",
+    rocksDbOnly = false,
     _.withWatermark("ts", "1 hour").groupBy(window(col("ts"), "5 minutes"), col("k"))
       .agg(count("*").as("n")).select(col("window.start").cast("long"), col("k"), col("n")),
     () => {
@@ -56,28 +64,41 @@ object Workloads {
         events.foreach(e => totals(key(e)) += 1)
         events.map(key).distinct.map(k => s"[${k._1},${k._2},${totals(k)}]")
       }
-    })
+    }
+  )
 
   /** [[aggregation]] whose tasks fail once where [[FailOnce]] says so. */
   val failing: Workload = aggregation.copy(
     name = "aggregation with a task that fails",
-    query = in => aggregation.query(in.filter { e: Event => FailOnce.pass(e) }))
+    query = in => aggregation.query(in.filter { e: Event => FailOnce.pass(e) })
+  )
 
   /** A sixth of the rows of each batch have new keys. */
-  val deduplication: Workload = Workload("dropDuplicates", "append", rocksDbOnly = false,
+  val deduplication: Workload = Workload(
+    "dropDuplicates",
+    "append",
+    rocksDbOnly = false,
     in => in.selectExpr("if(v % 6 = 0, concat(k, '-', v), k) as k").dropDuplicates("k"),
     () => {
       val seen = mutable.Set.empty[String]
-      events => events.map(e => if (e.v % 6 == 0) s"${e.k}-${e.v}" else e.k).filter(seen.add)
-        .map(k => s"[$k]")
-    })
+      events =>
+        events.map(e => if (e.v % 6 == 0) s"${e.k}-${e.v}" else e.k).filter(seen.add)
+          .map(k => s"[$k]")
+    }
+  )
 
   def transformWithState(spark: SparkSession): Workload =
-    Workload("transformWithState", "update", rocksDbOnly = true,
+    Workload(
+      "transformWithState",
+      "update",
+      rocksDbOnly = true,
       in => {
         import spark.implicits._
-        in.groupByKey(_.k).transformWithState(new Totals, TimeMode.ProcessingTime(),
-          OutputMode.Update()).toDF()
+        in.groupByKey(_.k).transformWithState(
+          new Totals,
+          TimeMode.ProcessingTime(),
+          OutputMode.Update()
+        ).toDF()
       },
       () => {
         val all = mutable.Map.empty[String, Seq[Long]].withDefaultValue(Nil)
@@ -88,7 +109,8 @@ object Workloads {
             s"[$k,${vs.size},${vs.map(_ % 3).distinct.size},${vs.size},${vs.sum}]"
           }
         }
-      })
+      }
+    )
 }
 
 /** Fails a task's first attempt, where it is told to. */
@@ -122,7 +144,8 @@ final class Totals extends StatefulProcessor[String, Event, KeyTotals] {
   override def handleInputRows(
       key: String,
       input: Iterator[Event],
-      timers: TimerValues): Iterator[KeyTotals] = {
+      timers: TimerValues
+  ): Iterator[KeyTotals] = {
     if (!rows.exists()) getHandle.registerTimer(timers.getCurrentProcessingTimeInMs() + 86400000L)
     // The timer must lie where its key lies.
     require(getHandle.listTimers().size == 1, s"timers of $key")
@@ -136,7 +159,12 @@ final class Totals extends StatefulProcessor[String, Event, KeyTotals] {
       list.appendValue(v)
     }
     val entries = kinds.iterator().toSeq
-    Iterator.single(KeyTotals(key, rows.get(), entries.size.toLong, entries.map(_._2).sum,
-      list.get().sum))
+    Iterator.single(KeyTotals(
+      key,
+      rows.get(),
+      entries.size.toLong,
+      entries.map(_._2).sum,
+      list.get().sum
+    ))
   }
 }

@@ -1,7 +1,8 @@
 package org.apache.spark.sql.keyroute.plugin
 
-import org.apache.spark.sql.keyroute.route.KeyRouteException
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.keyroute.route.KeyRouteException
 
 class CompatibilitySuite extends AnyFunSuite {
   test("the Spark that is compiled against fits") {

@@ -2,9 +2,10 @@ package org.apache.spark.sql.keyroute.plugin
 
 import java.nio.file.{Files, Path}
 
-import org.apache.spark.{SparkConf, SparkContext}
-import org.apache.spark.sql.keyroute.publish.NoReconfigurations
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.keyroute.publish.NoReconfigurations
+import org.apache.spark.{SparkConf, SparkContext}
 
 class KeyRoutePluginSuite extends AnyFunSuite {
   private val rocksDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"

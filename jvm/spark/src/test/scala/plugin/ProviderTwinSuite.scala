@@ -2,11 +2,12 @@ package org.apache.spark.sql.keyroute.plugin
 
 import java.nio.file.{Files, Path}
 
+import org.scalatest.BeforeAndAfterAll
+import org.scalatest.funsuite.AnyFunSuite
+
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.keyroute.publish.PublisherFixture.{eventually, patienceConfig}
-import org.scalatest.BeforeAndAfterAll
-import org.scalatest.funsuite.AnyFunSuite
 
 class ProviderTwinSuite extends AnyFunSuite with BeforeAndAfterAll {
   private val sparks = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"

@@ -1,7 +1,8 @@
 package org.apache.spark.sql.keyroute.plugin
 
-import org.apache.spark.SparkConf
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.SparkConf
 
 class SettingsCheckSuite extends AnyFunSuite {
   private def refusal(key: String, value: String): String =

@@ -7,11 +7,12 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.keyroute.count.Reports
-import org.apache.spark.sql.keyroute.gateway.QueryBoard
 import org.apache.zookeeper.{CreateMode, KeeperException}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.{Millis, Seconds, Span}
+
+import org.apache.spark.sql.keyroute.count.Reports
+import org.apache.spark.sql.keyroute.gateway.QueryBoard
 
 import io.keyroute.core.table.{ContentHash, GroupShape, RoutingTables, TableCodec}
 import io.keyroute.proto.v1.{Phase, QueryStatus, Reconfiguration}

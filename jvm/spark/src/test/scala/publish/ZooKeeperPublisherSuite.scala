@@ -3,10 +3,11 @@ package org.apache.spark.sql.keyroute.publish
 import java.nio.file.Files
 import java.nio.file.attribute.PosixFilePermissions
 
-import org.apache.spark.sql.keyroute.count.Reports
-import org.apache.spark.sql.keyroute.route.KeyRouteException
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.keyroute.count.Reports
+import org.apache.spark.sql.keyroute.route.KeyRouteException
 
 import io.keyroute.core.table.RoutingTables
 import io.keyroute.proto.v1.Phase

@@ -2,10 +2,10 @@ package io.keyroute.spark
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.{HashPartitioner, ShuffleDependency}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.functions.{col, spark_partition_id}
 import org.apache.spark.sql.keyroute.route.{RandomTables, StreamingTest}
+import org.apache.spark.{HashPartitioner, ShuffleDependency}
 
 import io.keyroute.core.table.{GroupShape, GroupTable}
 
@@ -15,8 +15,16 @@ class RoutingPartitionerSuite extends AnyFunSuite {
     spark.sparkContext.parallelize((0 until 500).map(i => (s"k${i % 100}", i)), 3)
 
   private def shape(types: String*): GroupShape =
-    GroupShape(0, Seq(0), 4, 1024, types.indices, types.indices.map(i => s"c$i"), types,
-      stableSlots = true)
+    GroupShape(
+      0,
+      Seq(0),
+      4,
+      1024,
+      types.indices,
+      types.indices.map(i => s"c$i"),
+      types,
+      stableSlots = true
+    )
 
   private def random(types: String*): RoutingPartitioner =
     new RoutingPartitioner(RandomTables.random(shape(types: _*)))
@@ -40,7 +48,8 @@ class RoutingPartitionerSuite extends AnyFunSuite {
   test("partitionBy puts each key where the table says") {
     val partitioner = random("STRING")
     val placed = pairs.partitionBy(partitioner).mapPartitionsWithIndex((i, rows) =>
-      rows.map { case (k, _) => (k, i) }).collect().distinct
+      rows.map { case (k, _) => (k, i) }
+    ).collect().distinct
     assert(placed.length == 100)
     placed.foreach { case (k, i) => assert(partitioner.getPartition(k) == i) }
     assert(placed.exists { case (k, i) => empty("STRING").getPartition(k) != i })

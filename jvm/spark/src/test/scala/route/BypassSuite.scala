@@ -21,7 +21,8 @@ class BypassSuite extends AnyFunSuite {
 
   /** Why each group of a query stays with Spark. */
   private def reasons(settings: Map[String, String] = Map.empty)(
-      query: DataFrame => DataFrame): Seq[String] = {
+      query: DataFrame => DataFrame
+  ): Seq[String] = {
     val plain = streamed("none", feeds, settings = settings)(s => query(s.head))
     val routed = streamed("random", feeds, settings = settings)(s => query(s.head))
     assert(routed.batches == plain.batches)
@@ -35,7 +36,8 @@ class BypassSuite extends AnyFunSuite {
     val withinWatermark = reasons()(timed(_).dropDuplicatesWithinWatermark("k"))
     assert(withinWatermark == Seq("dedupeWithinWatermark is not routed in this version"))
     val session = reasons()(
-      timed(_).groupBy(session_window(col("ts"), "10 seconds"), col("k")).agg(count(lit(1))))
+      timed(_).groupBy(session_window(col("ts"), "10 seconds"), col("k")).agg(count(lit(1)))
+    )
     assert(session == Seq("sessionWindowStateStoreSaveExec is not routed in this version"))
     val join = reasons() { frame =>
       frame.as("a").join(frame.as("b"), col("a.k") === col("b.k"))
@@ -62,8 +64,10 @@ class BypassSuite extends AnyFunSuite {
     val provider = "spark.sql.streaming.stateStore.providerClass"
     val spark = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     assert(reasons(Map(provider -> spark))(dedup).exists(_.contains("keyroute adopt")))
-    Seq("spark.sql.streaming.stateStore.unloadOnCommit",
-      "spark.sql.streaming.stateStore.rowChecksum.enabled").foreach { setting =>
+    Seq(
+      "spark.sql.streaming.stateStore.unloadOnCommit",
+      "spark.sql.streaming.stateStore.rowChecksum.enabled"
+    ).foreach { setting =>
       assert(reasons(Map(setting -> "true"))(dedup) == Seq(s"$setting is true"))
     }
   }

@@ -6,8 +6,8 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.execution.exchange.{REQUIRED_BY_STATEFUL_OPERATOR, ShuffleExchangeExec}
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
 import io.keyroute.core.table.RoutingTables
 
@@ -34,14 +34,22 @@ object NaiveExchanges extends (SparkSessionExtensions => Unit) {
       val groups = GroupFinder.groups(plan, None)
       val shapes = RandomTables.shapes(groups)
       val tables = RoutingTables(1L, id.toString, shapes.map(RandomTables.random), Nil)
-      val route = BatchRoute(id, run, batch, groups.flatMap(g => g.operators.map(_ -> g.id)).toMap,
-        session.sparkContext.broadcast(tables), 0L, None)
+      val route = BatchRoute(
+        id,
+        run,
+        batch,
+        groups.flatMap(g => g.operators.map(_ -> g.id)).toMap,
+        session.sparkContext.broadcast(tables),
+        0L,
+        None
+      )
       plan.transformUp {
         case e: ShuffleExchangeExec if e.shuffleOrigin == REQUIRED_BY_STATEFUL_OPERATOR =>
           e.outputPartitioning match {
             case hash: HashPartitioning =>
               RoutedExchangeExec(hash, e.child, e.shuffleOrigin, groups.head.id, 0L)(
-                ExchangeRoute(route, shapes.map(s => s.group -> s).toMap))
+                ExchangeRoute(route, shapes.map(s => s.group -> s).toMap)
+              )
             case _ => e
           }
       }

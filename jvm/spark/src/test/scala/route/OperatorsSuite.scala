@@ -4,7 +4,14 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.{col, count, lit, sum, timestamp_seconds, window}
-import org.apache.spark.sql.streaming.{OutputMode, StatefulProcessor, TimeMode, TimerValues, TTLConfig, ValueState}
+import org.apache.spark.sql.streaming.{
+  OutputMode,
+  StatefulProcessor,
+  TTLConfig,
+  TimeMode,
+  TimerValues,
+  ValueState
+}
 
 /** Each operator that is routed, under the empty table and a random one: equal to plain Spark, batch
   * by batch. */
@@ -69,13 +76,17 @@ object OperatorsSuite {
     @transient private var seen: ValueState[Long] = _
 
     override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
-      seen = getHandle.getValueState[Long]("seen", org.apache.spark.sql.Encoders.scalaLong,
-        TTLConfig.NONE)
+      seen = getHandle.getValueState[Long](
+        "seen",
+        org.apache.spark.sql.Encoders.scalaLong,
+        TTLConfig.NONE
+      )
 
     override def handleInputRows(
         key: String,
         rows: Iterator[Event],
-        timers: TimerValues): Iterator[Event] = {
+        timers: TimerValues
+    ): Iterator[Event] = {
       val before = if (seen.exists()) seen.get() else 0L
       val all = rows.toSeq
       seen.update(before + all.size)

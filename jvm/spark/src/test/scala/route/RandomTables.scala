@@ -27,13 +27,22 @@ object RandomTables extends BatchDecider {
   override def decide(batch: PlannedBatch): BatchDecision = {
     decided.add(batch)
     val mode = batch.session.conf.get(Setting, "none")
-    val routable = if (!Set("random", "empty").contains(mode)) Nil else batch.groups.filter(_.unroutable.isEmpty)
+    val routable =
+      if (!Set("random", "empty").contains(mode)) Nil else batch.groups.filter(_.unroutable.isEmpty)
     val inForce = tables.computeIfAbsent(batch.queryId, _ => make(batch, routable, mode))
     val groupOf = inForce.groups.flatMap(t => t.shape.operators.map(_ -> t.shape.group)).toMap
     BatchDecision(
-      BatchRoute(batch.queryId, batch.runId, batch.batch, groupOf,
-        batch.session.sparkContext.broadcast(inForce), inForce.version, None),
-      batch.groups.flatMap(g => g.unroutable.toSeq.flatMap(r => g.operators.map(_ -> r))).toMap)
+      BatchRoute(
+        batch.queryId,
+        batch.runId,
+        batch.batch,
+        groupOf,
+        batch.session.sparkContext.broadcast(inForce),
+        inForce.version,
+        None
+      ),
+      batch.groups.flatMap(g => g.unroutable.toSeq.flatMap(r => g.operators.map(_ -> r))).toMap
+    )
   }
 
   private def make(batch: PlannedBatch, groups: Seq[PlannedGroup], mode: String): RoutingTables = {
@@ -43,8 +52,16 @@ object RandomTables extends BatchDecider {
   }
 
   def shapes(groups: Seq[PlannedGroup]): Seq[GroupShape] = groups.map { g =>
-    GroupShape(g.id, g.operators, g.partitions, GroupShape.defaultSlots(g.partitions),
-      g.routingOrdinals, g.keyNames, g.keyTypes, g.stableSlots)
+    GroupShape(
+      g.id,
+      g.operators,
+      g.partitions,
+      GroupShape.defaultSlots(g.partitions),
+      g.routingOrdinals,
+      g.keyNames,
+      g.keyTypes,
+      g.stableSlots
+    )
   }
 
   /** Another table for each group: random owners of slots where they may differ, and entries for the
@@ -58,8 +75,12 @@ object RandomTables extends BatchDecider {
     val owners =
       if (shape.stableSlots) Array.fill(shape.slots)(random.nextInt(shape.partitions))
       else Array.empty[Int]
-    GroupTable.build(shape, fingerprints,
-      fingerprints.map(_ => random.nextInt(shape.partitions)), owners)
+    GroupTable.build(
+      shape,
+      fingerprints,
+      fingerprints.map(_ => random.nextInt(shape.partitions)),
+      owners
+    )
   }
 
   private def fingerprint(key: String): Long =

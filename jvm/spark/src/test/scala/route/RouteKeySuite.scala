@@ -5,7 +5,12 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Literal, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeReference,
+  Literal,
+  UnsafeProjection
+}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -26,8 +31,13 @@ class RouteKeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
       val shape = shapeOf(columns, n, columns.indices)
       val observed = new Recorder
-      val byTable = RouteKey.byTable(KeyHash(columns, shape.routingOrdinals), None, columns,
-        GroupTable.empty(shape), observed)
+      val byTable = RouteKey.byTable(
+        KeyHash(columns, shape.routingOrdinals),
+        None,
+        columns,
+        GroupTable.empty(shape),
+        observed
+      )
       assert(RouteKey.bySpark(hash, columns).partition(row) == expected)
       assert(byTable.partition(row) == expected)
       assert(observed.partition == expected && !observed.byEntry)
@@ -52,8 +62,12 @@ class RouteKeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val row = unsafe(InternalRow(UTF8String.fromString(k)), columns)
       assert(partition(entry, k) == spark.partition(row) && !observed.byEntry)
     }
-    val turned = GroupTable.build(shape, Array.empty, Array.empty,
-      Array.tabulate(shape.slots)(s => (s + 1) % 4))
+    val turned = GroupTable.build(
+      shape,
+      Array.empty,
+      Array.empty,
+      Array.tabulate(shape.slots)(s => (s + 1) % 4)
+    )
     Seq("a", "b", "c").foreach { k =>
       val row = unsafe(InternalRow(UTF8String.fromString(k)), columns)
       assert(partition(turned, k) == (spark.partition(row) + 1) % 4)
@@ -63,10 +77,18 @@ class RouteKeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a group without routing columns never looks up a fingerprint") {
     val columns = attributes(Seq(IntegerType))
     val observed = new Recorder
-    val key = RouteKey.byTable(KeyHash(columns, Nil), None, columns,
-      GroupTable.empty(shapeOf(columns, 4, Nil)), observed)
+    val key = RouteKey.byTable(
+      KeyHash(columns, Nil),
+      None,
+      columns,
+      GroupTable.empty(shapeOf(columns, 4, Nil)),
+      observed
+    )
     val row = unsafe(InternalRow(7), columns)
-    assert(key.partition(row) == RouteKey.bySpark(HashPartitioning(columns, 4), columns).partition(row))
+    assert(key.partition(row) == RouteKey.bySpark(
+      HashPartitioning(columns, 4),
+      columns
+    ).partition(row))
     assert(!observed.byEntry)
   }
 
@@ -74,12 +96,21 @@ class RouteKeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val columns = attributes(Seq(StringType, LongType))
     val row = unsafe(InternalRow(UTF8String.fromString("up"), 5L), columns)
     val upstream = new Recorder
-    RouteKey.byTable(KeyHash(columns.take(1), Seq(0)), None, columns,
-      GroupTable.empty(shapeOf(columns.take(1), 4, Seq(0))), upstream).partition(row)
+    RouteKey.byTable(
+      KeyHash(columns.take(1), Seq(0)),
+      None,
+      columns,
+      GroupTable.empty(shapeOf(columns.take(1), 4, Seq(0))),
+      upstream
+    ).partition(row)
     val downstream = new Recorder
-    RouteKey.byTable(KeyHash(columns.drop(1), Seq(0)),
-      Some(KeyHash(columns.take(1), Seq(0)).fingerprint), columns,
-      GroupTable.empty(shapeOf(columns.drop(1), 4, Seq(0))), downstream).partition(row)
+    RouteKey.byTable(
+      KeyHash(columns.drop(1), Seq(0)),
+      Some(KeyHash(columns.take(1), Seq(0)).fingerprint),
+      columns,
+      GroupTable.empty(shapeOf(columns.drop(1), 4, Seq(0))),
+      downstream
+    ).partition(row)
     assert(downstream.upstream == upstream.fingerprint)
   }
 }
@@ -105,8 +136,16 @@ object RouteKeySuite {
     UnsafeProjection.create(columns.map(_.dataType).toArray).apply(row).copy()
 
   def shapeOf(columns: Seq[Attribute], n: Int, routing: Seq[Int]): GroupShape =
-    GroupShape(0, Seq(0), n, GroupShape.defaultSlots(n), routing, columns.map(_.name),
-      columns.map(_.dataType.sql), stableSlots = true)
+    GroupShape(
+      0,
+      Seq(0),
+      n,
+      GroupShape.defaultSlots(n),
+      routing,
+      columns.map(_.name),
+      columns.map(_.dataType.sql),
+      stableSlots = true
+    )
 
   private val decimals = Seq(DecimalType(9, 2), DecimalType(18, 0), DecimalType(38, 10))
 

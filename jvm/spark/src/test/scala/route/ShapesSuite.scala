@@ -22,7 +22,8 @@ class ShapesSuite extends AnyFunSuite {
   private def sameAsSpark(
       feeds: Seq[Seq[Seq[Event]]],
       mode: OutputMode = OutputMode.Append(),
-      inBatch: DataFrame => DataFrame = identity)(query: Seq[DataFrame] => DataFrame): Run = {
+      inBatch: DataFrame => DataFrame = identity
+  )(query: Seq[DataFrame] => DataFrame): Run = {
     val plain = streamed("none", feeds, mode, inBatch = inBatch)(query)
     val routed = streamed("random", feeds, mode, inBatch = inBatch)(query)
     assert(plain.rows.nonEmpty)
@@ -50,7 +51,8 @@ class ShapesSuite extends AnyFunSuite {
     sameAsSpark(one)(s => dedup(s.head).join(static(150), Seq("k"), "left_semi"))
     sameAsSpark(one)(s => dedup(s.head).join(static(1000).hint("shuffle_hash"), "k"))
     sameAsSpark(one)(s =>
-      dedup(s.head).join(static(1000), "k").join(static(100, "x"), Seq("k"), "left"))
+      dedup(s.head).join(static(1000), "k").join(static(100, "x"), Seq("k"), "left")
+    )
     sameAsSpark(one) { s =>
       val right = static(1000)
       dedup(s.head).select(col("k").as("kk"), col("v")).join(right, col("kk") === right("k"))
@@ -67,10 +69,18 @@ class ShapesSuite extends AnyFunSuite {
 
   test("3: a broadcast join becomes a sort-merge join between runs, and back") {
     def runWith(tables: String): Run =
-      streamed(tables, (0 until 6).map(b => Seq(events(b))), update, runs = 3,
+      streamed(
+        tables,
+        (0 until 6).map(b => Seq(events(b))),
+        update,
+        runs = 3,
         settings = Map("spark.sql.autoBroadcastJoinThreshold" -> "10000000"),
-        beforeRun = number => spark.conf.set("spark.sql.autoBroadcastJoinThreshold",
-          if (number == 1) "-1" else "10000000")) { s =>
+        beforeRun = number =>
+          spark.conf.set(
+            "spark.sql.autoBroadcastJoinThreshold",
+            if (number == 1) "-1" else "10000000"
+          )
+      ) { s =>
         s.head.join(static(1000), Seq("k"), "left").groupBy("k").agg(count("w"), sum("v"))
       }
     val routed = runWith("random")

@@ -65,7 +65,8 @@ object StreamingTest {
       settings: Map[String, String] = Map.empty,
       inBatch: DataFrame => DataFrame = identity,
       runs: Int = 1,
-      beforeRun: Int => Unit = _ => ())(ask: Seq[DataFrame] => DataFrame): Run =
+      beforeRun: Int => Unit = _ => ()
+  )(ask: Seq[DataFrame] => DataFrame): Run =
     withSettings(settings + (RandomTables.Setting -> tables)) {
       import spark.implicits._
       val streams = feeds.head.map(_ => MemoryStream[Event](spark))

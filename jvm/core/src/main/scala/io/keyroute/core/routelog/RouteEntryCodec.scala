@@ -8,8 +8,12 @@ import scala.jdk.CollectionConverters._
 import com.google.protobuf.InvalidProtocolBufferException
 
 import io.keyroute.core.table.{GroupShape, InvalidTable}
-import io.keyroute.proto.v1.{BypassedOperator => BypassedProto, MovedRows => MovedRowsProto}
-import io.keyroute.proto.v1.{RouteEntry => RouteEntryProto, Switch => SwitchProto}
+import io.keyroute.proto.v1.{
+  BypassedOperator => BypassedProto,
+  MovedRows => MovedRowsProto,
+  RouteEntry => RouteEntryProto,
+  Switch => SwitchProto
+}
 
 /** Route entries to bytes and back: one ASCII line, then a protobuf `RouteEntry`. Deterministic. */
 object RouteEntryCodec {

@@ -2,10 +2,23 @@ package io.keyroute.core.golden
 
 import io.keyroute.core.routelog.{BypassedOperator, MovedRows, RouteEntry, RouteEntryCodec, Switch}
 import io.keyroute.core.table.{GroupShape, GroupTable, RoutingTables, TableCodec}
-import io.keyroute.proto.v1.{ApplicationStatus, BatchStatus, EdgeStatistics, GroupStatistics}
-import io.keyroute.proto.v1.{KeySketch, MapTaskCounts, OperatorStatus, PairSketch}
-import io.keyroute.proto.v1.{PartitionPlacement, Period, Phase, QueryStatistics, QueryStatus}
-import io.keyroute.proto.v1.{Reconfiguration, SwitchStatus}
+import io.keyroute.proto.v1.{
+  ApplicationStatus,
+  BatchStatus,
+  EdgeStatistics,
+  GroupStatistics,
+  KeySketch,
+  MapTaskCounts,
+  OperatorStatus,
+  PairSketch,
+  PartitionPlacement,
+  Period,
+  Phase,
+  QueryStatistics,
+  QueryStatus,
+  Reconfiguration,
+  SwitchStatus
+}
 
 /** One message of each kind that crosses languages, with every field set and with the values that
   * codecs get wrong: negative fingerprints, counts above 2^53, texts beyond ASCII. */
