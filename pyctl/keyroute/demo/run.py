@@ -35,7 +35,9 @@ def run(work: Path, console: Console) -> dict[str, Any]:
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
 
-    console.print(f"The controller runs with {' '.join(job.CONTROLLER_FLAGS)}; all else is default.")
+    console.print(
+        f"The controller runs with {' '.join(job.CONTROLLER_FLAGS)}; all else is default."
+    )
     with console.status("cutting the flights into batches"):
         input_ = flights.write(flights.load(), work / "in", BATCHES, _FILES_PER_BATCH)
     with console.status("starting ZooKeeper"), ZooKeeperServer() as zookeeper:
