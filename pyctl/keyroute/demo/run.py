@@ -50,6 +50,7 @@ def run(work: Path, console: Console) -> dict[str, Any]:
     figures = {
         "exact": not differences,
         "rows": len(sink),
+        "batches": sum(p.name.isdigit() for p in (work / "checkpoint" / "commits").iterdir()),
         **result.summary(recording, input_.table, BATCHES, job.PARTITIONS),
         "seconds": round(time.monotonic() - started, 1),
     }

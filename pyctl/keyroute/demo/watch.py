@@ -11,12 +11,13 @@ from keyroute.controller.snapshot import address_of
 from keyroute.demo.recording import Recording
 from keyroute.gateway.client import Py4jGateways
 from keyroute.gateway.errors import GatewayError
+from keyroute.gateway.port import Address
 from keyroute.zookeeper.connection import close, connect
 from keyroute.zookeeper.paths import Tree
 from keyroute.zookeeper.session import Session
 from keyroute.zookeeper.store import Store
 
-_PAUSE_S = 0.25
+_PAUSE_S = 0.1
 
 
 @dataclass(slots=True)
@@ -33,21 +34,24 @@ class Watch:
         try:
             store = Store(Session(client), Tree())
             while running():
-                self._look(store)
-                show(self.recording)
+                for application in store.applications():
+                    self._attend(store, address_of(application), show)
                 time.sleep(_PAUSE_S)
         finally:
             close(client)
 
-    def _look(self, store: Store) -> None:
-        for application in store.applications():
-            try:
-                with Py4jGateways(self.token_file).open(address_of(application)) as gateway:
+    def _attend(self, store: Store, address: Address, show: Callable[[Recording], None]) -> None:
+        """Looks through one connection until the driver does not answer any more."""
+        try:
+            with Py4jGateways(self.token_file).open(address) as gateway:
+                while True:
                     for query in gateway.status().queries:
                         self.recording.add(query)
-            except GatewayError:
-                continue  # not there yet, or there no more: `running` decides
-            self._note_prediction(store)
+                    self._note_prediction(store)
+                    show(self.recording)
+                    time.sleep(_PAUSE_S)
+        except GatewayError:
+            return  # not there yet, or there no more: `running` decides
 
     def _note_prediction(self, store: Store) -> None:
         if not self.recording.query_id:
