@@ -4,7 +4,6 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.keyroute.plugin.Settings
 import org.apache.spark.sql.keyroute.publish.{
   OperatorState,
@@ -149,14 +148,15 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
     val groups = before.groups.checked(batch, before.inForce.isDefined)
     val switched = desk.asked(groups, before.version)
       .flatMap(asked => switchTo(batch, desk, groups, asked, first))
-    val state = switched.fold(run.get)(_._1)
-    record(batch, history, state, switched.map(_._2))
+    val state = switched.fold(run.get)(_.state)
+    record(batch, history, state, switched.map(_.switched))
     run = Some(state)
-    switched.foreach { case (after, s) =>
-      desk.migrating(Handoff.figures(batch.batch, s, after.inForce.fold("")(_.hash)))
+    switched.foreach { made =>
+      val hash = made.state.inForce.fold("")(_.hash)
+      desk.migrating(Handoff.figures(batch.batch, made.switched, hash))
     }
     history.retain(batch.batch)
-    decision(batch, state, groups, switched.map(_._2.switch))
+    decision(batch, state, groups, switched.map(_.switched.switch))
   }
 
   /** Writes the batch's entry, where it needs one: from here on the batch is decided. */
@@ -191,63 +191,33 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
     }
   }
 
-  /** Tries a switch; None where it has to wait. */
+  /** Tries a switch; None where it does not happen in this batch. */
   private def switchTo(
       batch: PlannedBatch,
       desk: Desk,
       groups: RouteGroups,
       asked: RoutingTables,
       first: Boolean
-  ): Option[(RunState, Switched)] = {
+  ): Option[SwitchMade] = {
     val state = run.get
-    val missing = groups.groupOf.keySet.diff(batch.operators.map(_.id).toSet)
-    if (missing.nonEmpty)
-      wait(desk, s"operators ${missing.toSeq.sorted.mkString(", ")} are not in this batch's plan")
-    else if (!first && !attemptsAreClear(batch))
-      wait(desk, s"a task of batch ${batch.batch - 1} had several attempts")
-    else
-      try {
-        state.history.get.tables.put(asked)
-        val stores = state.stores.getOrElse(groups.stores(batch))
-        val to = broadcast(batch, groups.complete(asked))
-        val pull = first ||
-          state.postponed >= Settings.handoffPostponements.in(batch.session.conf.getOption)
-        new Handoff(batch, state.history.get.layout, groups.shapes, stores, state.tables, to)
-          .attempt(pull) match {
-          case Right(switched) =>
-            Some((
-              state.copy(
-                groups = groups,
-                inForce = Some(InForce(asked, asked.hash)),
-                tables = to,
-                stores = Some(stores),
-                postponed = 0
-              ),
-              switched
-            ))
-          case Left(reason) =>
-            run = Some(state.copy(postponed = state.postponed + 1))
-            wait(desk, reason)
+    val attempts = state.attempts.of(asked)
+    if (attempts.over) None
+    else new SwitchTry(batch, state, groups, attempts.failed, first).apply(asked) match {
+      case made: SwitchMade => Some(made)
+      case SwitchFailed(reason, forGood) =>
+        val again = attempts.failedAgain
+        val most = Settings.handoffAttempts.in(batch.session.conf.getOption)
+        if (forGood || again.failed >= most) {
+          run = Some(state.copy(attempts = again.refused))
+          val times = if (forGood) "" else s"given up after ${again.failed} batches: "
+          desk.refused(asked.version, times + reason)
+        } else {
+          run = Some(state.copy(attempts = again))
+          desk.postponed(reason)
         }
-      } catch {
-        // Nothing is written yet, so nothing is decided.
-        case NonFatal(e) if !Thread.currentThread().isInterrupted =>
-          logWarning(s"KeyRoute: no switch to version ${asked.version} in batch ${batch.batch}", e)
-          wait(desk, String.valueOf(e.getMessage))
-      }
+        None
+    }
   }
-
-  private def wait(desk: Desk, reason: String): Option[Nothing] = {
-    desk.postponed(reason)
-    None
-  }
-
-  /** Versions of checkpoint format 2 have unique ids; in format 1 an attempt may overwrite another's
-    * file while the handoff reads its memory. */
-  private def attemptsAreClear(batch: PlannedBatch): Boolean =
-    StatefulOperatorStateInfo.enableStateStoreCheckpointIds(batch.session.sessionState.conf) ||
-      AttemptWatch.of(batch.session.sparkContext)
-        .ranOnce(batch.session.sparkContext, batch.queryId.toString, batch.batch - 1)
 
   private def decision(
       batch: PlannedBatch,
@@ -321,33 +291,4 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
 
   private def broadcast(batch: PlannedBatch, tables: RoutingTables): Broadcast[RoutingTables] =
     batch.session.sparkContext.broadcast(tables)
-}
-
-/** Tables in force.
-  *
-  * @param hash
-  *   of the tables as they were published
-  */
-private[handoff] final case class InForce(tables: RoutingTables, hash: String)
-
-/** What a run remembers from batch to batch.
-  *
-  * @param history
-  *   none where the run is not routed
-  * @param tables
-  *   in force, with an empty table for each group that they leave out
-  * @param stores
-  *   layout of all routed stores, once it was needed
-  * @param postponed
-  *   batches that the asked switch has waited for its handoff
-  */
-private[handoff] final case class RunState(
-    history: Option[RouteHistory],
-    groups: RouteGroups,
-    inForce: Option[InForce],
-    tables: Broadcast[RoutingTables],
-    stores: Option[Seq[StoreKeys]] = None,
-    postponed: Int = 0
-) {
-  def version: Long = inForce.fold(0L)(_.tables.version)
 }

@@ -37,8 +37,7 @@ private[handoff] final class Handoff(
     to: Broadcast[RoutingTables]
 ) {
   private val folder = layout.handoff(batch.batch)
-  private val tables = HandoffTables(from, to, folder.toString)
-  private val pull = Pull(tables, new StateStoreConf(batch.session.sessionState.conf))
+  private val storeConf = new StateStoreConf(batch.session.sessionState.conf)
   private val job = new HandoffJob(batch.session, batch.batch)
 
   /** Every store of every partition of a routed operator. */
@@ -67,16 +66,20 @@ private[handoff] final class Handoff(
     * @param fromCheckpoint
     *   whether to read the version from the checkpoint, wherever its stores are loaded
     * @return
-    *   or why not: the same may work for a later batch */
-  def attempt(fromCheckpoint: Boolean): Either[String, Switched] = {
+    *   or why not */
+  def attempt(fromCheckpoint: Boolean): Either[NotHandedOff, Switched] = {
     val start = System.nanoTime()
     if (sources.nonEmpty) layout.files.mkdirs(folder)
     val timeout = Settings.handoffTimeoutMs.in(batch.session.conf.getOption)
+    val maxBytes = Settings.handoffMaxBytes.in(batch.session.conf.getOption)
+    val tables = HandoffTables(from, to, folder.toString, maxBytes)
     val results =
-      if (fromCheckpoint) job.run(sources, pull, atStores = false, Some(timeout))
+      if (fromCheckpoint) job.run(sources, Pull(tables, storeConf), atStores = false, Some(timeout))
       else job.run(sources, ScanLoaded(tables), atStores = true, Some(timeout))
-    results.collectFirst { case NotHandedOff(reason, _) => reason }.toLeft {
-      val done = results.collect { case h: HandedOff => h }
+    val failures = results.collect { case n: NotHandedOff => n }
+    val done = results.collect { case h: HandedOff => h }
+    failures.find(_.forGood).orElse(failures.headOption)
+      .orElse(Handoff.tooLarge(done.map(_.file), maxBytes)).toLeft(
       Switched(
         switch(done.map(_.file)),
         done.flatMap(h => moved(h.file)),
@@ -84,7 +87,7 @@ private[handoff] final class Handoff(
         (System.nanoTime() - start) / 1000000,
         fromCheckpoint
       )
-    }
+    )
   }
 
   /** The switch of a batch that is run again: files that are lost or damaged are made anew from the
@@ -109,9 +112,12 @@ private[handoff] final class Handoff(
       ))
     }
     if (needed.nonEmpty) layout.files.mkdirs(folder)
+    // Decided already: what may be moved in one table does not matter any more.
+    val pull =
+      Pull(HandoffTables(from, to, folder.toString, HandoffWriter.MaxBytes), storeConf)
     val files = job.run(needed, Restore(wanted, pull), atStores = false, None).map {
       case HandedOff(file, _) => file
-      case NotHandedOff(reason, _) => fail(reason)
+      case failed: NotHandedOff => fail(failed.reason)
     }
     val rows = (m: MovedRows) => (m.operator, m.store, m.source, m.target, m.rows, m.checksum)
     if (files.flatMap(moved).map(rows).toSet != logged.moved.map(rows).toSet)
@@ -156,6 +162,21 @@ private[handoff] object Handoff {
     (s.keys.operator, s.keys.store, s.partition)
 
   private def key(f: HandoffFile): (Long, String, Int) = (f.operator, f.store, f.source)
+
+  /** Who applies the switch holds one segment at a time, but its store holds all that changes until
+    * it commits. What leaves is checked where it is written. */
+  private def tooLarge(files: Seq[HandoffFile], maxBytes: Long): Option[NotHandedOff] =
+    files.flatMap(f => f.segments.map(s => (f.operator, f.store, s.target) -> s.length))
+      .groupMapReduce(_._1)(_._2)(_ + _)
+      .collectFirst { case ((operator, _, target), bytes) if bytes > maxBytes =>
+        NotHandedOff(
+          s"$bytes bytes of state of operator $operator would arrive at partition $target at " +
+            s"once, more than $maxBytes: move fewer keys in one table, or raise " +
+            Settings.handoffMaxBytes.key,
+          notLoaded = false,
+          forGood = true
+        )
+      }
 
   /** @param toHash
     *   of the tables as they were published */

@@ -51,12 +51,12 @@ final class HandoffJob(session: SparkSession, batch: Long) {
   }
 
   private def isNotLoaded(result: HandoffResult): Boolean = result match {
-    case NotHandedOff(_, notLoaded) => notLoaded
+    case failed: NotHandedOff => failed.notLoaded
     case _: HandedOff => false
   }
 
   private def isFailure(result: HandoffResult): Boolean = result match {
-    case NotHandedOff(_, notLoaded) => !notLoaded
+    case failed: NotHandedOff => !failed.notLoaded
     case _: HandedOff => false
   }
 

@@ -10,6 +10,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStoreProviderId}
+import org.apache.spark.sql.keyroute.route.KeyRouteException
 import org.apache.spark.sql.keyroute.state.{LoadedStores, PrivateState, RawState, StoreKeys}
 import org.apache.spark.util.SerializableConfiguration
 import org.apache.spark.{SparkEnv, TaskKilledException}
@@ -40,25 +41,37 @@ sealed trait HandoffResult
 final case class HandedOff(file: HandoffFile, rowsSeen: Long) extends HandoffResult
 
 /** @param notLoaded
-  *   the store is not in memory here: another executor may have it */
-final case class NotHandedOff(reason: String, notLoaded: Boolean) extends HandoffResult
+  *   the store is not in memory here: another executor may have it
+  * @param forGood
+  *   whether no later batch will do better with the same tables
+  */
+final case class NotHandedOff(reason: String, notLoaded: Boolean, forGood: Boolean = false)
+    extends HandoffResult
+
+/** Why some state cannot be moved, in this batch or a later one. */
+final class CannotMove(message: String) extends KeyRouteException(message)
 
 /** What one task does for one store of one partition. */
 sealed trait HandoffTask extends Serializable {
   def run(source: HandoffSource, conf: Configuration): HandoffResult
 }
 
-/** Both tables of a switch, and where its files go. */
+/** Both tables of a switch, and where its files go.
+  *
+  * @param maxBytes
+  *   that may leave one store of one partition
+  */
 final case class HandoffTables(
     from: Broadcast[RoutingTables],
     to: Broadcast[RoutingTables],
-    folder: String
+    folder: String,
+    maxBytes: Long
 ) {
 
   /** Scans a source and writes its file. */
   def write(source: HandoffSource, state: RawState, conf: Configuration): HandedOff = {
     val group = source.shape
-    val writer = new HandoffWriter(group.partitions)
+    val writer = new HandoffWriter(group.partitions, maxBytes)
     val scan = new PartitionScan(
       source.keys,
       source.partition,
@@ -145,6 +158,7 @@ object HandoffTask {
     try result
     catch {
       case e: TaskKilledException => throw e
+      case e: CannotMove => NotHandedOff(e.getMessage, notLoaded = false, forGood = true)
       case NonFatal(e) => NotHandedOff(String.valueOf(e.getMessage), notLoaded = false)
     }
 }

@@ -8,7 +8,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
-import org.apache.spark.sql.keyroute.route.KeyRouteException
+import org.apache.spark.sql.keyroute.plugin.Settings
 
 /** Gathers the rows that leave one store of one partition, and writes them as one file:
   *
@@ -21,8 +21,10 @@ import org.apache.spark.sql.keyroute.route.KeyRouteException
   *
   * @param partitions
   *   n
+  * @param maxBytes
+  *   that may leave: all these rows are in memory at once
   */
-final class HandoffWriter(partitions: Int) {
+final class HandoffWriter(partitions: Int, maxBytes: Long) {
   import HandoffWriter._
 
   private val buffers = new Array[ByteArrayOutputStream](partitions)
@@ -35,6 +37,8 @@ final class HandoffWriter(partitions: Int) {
   /** Rows added so far. */
   def moved: Long = rows.sum
 
+  /** @throws CannotMove
+    *   if more leaves than may */
   def add(target: Int, family: String, key: Array[Byte], value: Array[Byte]): Unit = {
     if (outs(target) == null) {
       buffers(target) = new ByteArrayOutputStream
@@ -49,8 +53,9 @@ final class HandoffWriter(partitions: Int) {
     rows(target) += 1
     sums(target) += RowChecksum.ofRow(family, key, value)
     bytes += 10L + key.length + value.length
-    if (bytes > MaxBytes) throw new KeyRouteException(
-      s"more than $MaxBytes bytes of state leave one partition at once: move fewer keys in one table"
+    if (bytes > maxBytes) throw new CannotMove(
+      s"more than $maxBytes bytes of state would leave one partition at once: move fewer keys in " +
+        s"one table, or raise ${Settings.handoffMaxBytes.key}"
     )
   }
 
@@ -118,6 +123,6 @@ object HandoffWriter {
   val Prefix: Int = 12
   val HashLength: Int = 8
 
-  /** All rows that leave a partition are in memory at once. */
+  /** No file is larger. */
   val MaxBytes: Long = 1L << 30
 }

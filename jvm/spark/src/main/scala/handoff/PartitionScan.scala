@@ -1,7 +1,6 @@
 package org.apache.spark.sql.keyroute.handoff
 
 import org.apache.spark.TaskContext
-import org.apache.spark.sql.keyroute.route.KeyRouteException
 import org.apache.spark.sql.keyroute.state.{FamilyRouter, RawState, StoreKeys}
 
 import io.keyroute.core.table.GroupTable
@@ -20,14 +19,14 @@ final class PartitionScan(keys: StoreKeys, source: Int, from: GroupTable, to: Gr
   /** Writes what moves.
     * @return
     *   rows seen
-    * @throws KeyRouteException
+    * @throws CannotMove
     *   if a family is not known, or a row does not lie where the old table says
     * @throws org.apache.spark.TaskKilledException
     *   soon after the task was killed: it must not outlive its job */
   def run(state: RawState, writer: HandoffWriter): Long = {
     val known = keys.families.map(_.family).toSet
     val unknown = state.families.diff(known) - Default
-    if (unknown.nonEmpty) throw new KeyRouteException(
+    if (unknown.nonEmpty) throw new CannotMove(
       s"operator ${keys.operator} has state in families whose layout is not known: " +
         unknown.toSeq.sorted.mkString(", ")
     )
@@ -40,7 +39,7 @@ final class PartitionScan(keys: StoreKeys, source: Int, from: GroupTable, to: Gr
         seen += 1
         router.take(key)
         val now = router.router.partition(from)
-        if (now != source) throw new KeyRouteException(
+        if (now != source) throw new CannotMove(
           s"a row of family ${family.family} of operator ${keys.operator} lies in partition " +
             s"$source but belongs to $now: state and routing tables do not match"
         )

@@ -17,6 +17,7 @@ private[handoff] final class Desk(reconfigurations: () => Reconfigurations, batc
 
   def started(query: RunningQuery): Unit = tell(_.started(query))
   def postponed(reason: String): Unit = tell(_.postponed(runId, reason))
+  def refused(version: Long, reason: String): Unit = tell(_.refused(runId, version, reason))
   def migrating(figures: SwitchFigures): Unit = tell(_.migrating(runId, figures))
 
   /** The tables to switch to, if there are any and they fit; others are refused.
@@ -37,7 +38,7 @@ private[handoff] final class Desk(reconfigurations: () => Reconfigurations, batc
           problem match {
             case Right(_) => Some(tables)
             case Left(reason) =>
-              tell(_.refused(runId, tables.version, reason))
+              refused(tables.version, reason)
               None
           }
       }

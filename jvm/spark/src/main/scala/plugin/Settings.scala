@@ -34,6 +34,11 @@ object Settings {
   private def bool(s: String): Boolean = s.toBooleanOption
     .getOrElse(throw new IllegalArgumentException("neither true nor false"))
 
+  private def between(least: Long, most: Long)(s: String): Long = s.toLong match {
+    case n if n >= least && n <= most => n
+    case _ => throw new IllegalArgumentException(s"not from $least to $most")
+  }
+
   val prefix: String = "spark.keyroute."
 
   val enabled: Setting[Boolean] = Setting(
@@ -177,6 +182,24 @@ object Settings {
     _.toInt
   )
 
+  val handoffAttempts: Setting[Int] = Setting(
+    "spark.keyroute.handoff.attempts",
+    "10",
+    "integer",
+    "Batches after which a switch that did not work is given up: the tables are refused. More " +
+      "than spark.keyroute.handoff.postponements.",
+    between(1, Int.MaxValue)(_).toInt
+  )
+
+  val handoffMaxBytes: Setting[Long] = Setting(
+    "spark.keyroute.handoff.maxBytes",
+    "268435456",
+    "bytes",
+    "State that may leave, or arrive at, one state store of one partition in one switch: it is in " +
+      "memory at once. Tables that move more are refused. At most 1073741824.",
+    between(1L, 1L << 30)
+  )
+
   val assumeNoTable: Setting[Boolean] = Setting(
     "spark.keyroute.routeLog.assumeNoTable",
     "false",
@@ -204,6 +227,8 @@ object Settings {
     slots,
     handoffTimeoutMs,
     handoffPostponements,
+    handoffAttempts,
+    handoffMaxBytes,
     assumeNoTable
   )
 }

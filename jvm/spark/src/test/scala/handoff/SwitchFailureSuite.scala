@@ -7,6 +7,7 @@ import org.apache.hadoop.fs.Path
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.keyroute.publish.RunningQuery
 import org.apache.spark.sql.keyroute.route.{BatchDecision, KeyRouteException}
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.util.Utils
@@ -322,6 +323,52 @@ class SwitchFailureSuite extends AnyFunSuite with BeforeAndAfterEach {
     query.feed(2)
     query.stop()
     assert(query.wrong == Nil && TestDesk.switches.map(_.batch) == Seq(4L))
+  }
+
+  private def withSetting(setting: (String, String)*)(body: => Unit): Unit = {
+    setting.foreach { case (key, value) => spark.conf.set(key, value) }
+    try body
+    finally setting.foreach { case (key, _) => spark.conf.unset(key) }
+  }
+
+  test("tables that can never be switched to are refused at once, and tried once") {
+    val ways = Seq[(Long, RunningQuery => RoutingTables, String)](
+      (100L, moving, "leave one partition"),
+      (1700L, TestTables.gathered(7L, Workloads.Keys), "arrive at partition 0")
+    )
+    ways.foreach { case (limit, tables, words) =>
+      TestDesk.reset()
+      withSetting("spark.keyroute.handoff.maxBytes" -> limit.toString) {
+        val query = started(Storage.plain)
+        query.feed(2)
+        TestDesk.want(tables)
+        query.feed(2)
+        assert(TestDesk.refused.size == 1 && TestDesk.postponements.isEmpty)
+        assert(TestDesk.refused.head.contains(words))
+        assert(query.files("handoff").isEmpty)
+        TestDesk.want(TestTables.empty(8L))
+        query.feed(1)
+        query.stop()
+        assert(query.wrong == Nil && TestDesk.switches.map(_.toVersion) == Seq(8L))
+      }
+    }
+  }
+
+  test("a switch that does not work is given up after some batches") {
+    withSetting(
+      "spark.keyroute.handoff.timeoutMs" -> "0",
+      "spark.keyroute.handoff.attempts" -> "3"
+    ) {
+      val query = started(Storage.plain)
+      query.feed(1)
+      TestDesk.want(moving)
+      query.feed(4)
+      query.stop()
+      assert(query.wrong == Nil && TestDesk.switches.isEmpty)
+      assert(TestDesk.postponements.size == 2 && TestDesk.refused.size == 1)
+      assert(TestDesk.refused.head.contains("given up after 3 batches: the handoff took too long"))
+      assert(query.files("handoff").isEmpty)
+    }
   }
 
   test("what the state's layout forbids stays on Spark's hash, and says why") {

@@ -18,6 +18,15 @@ object TestTables {
   def empty(version: Long)(query: RunningQuery): RoutingTables =
     RoutingTables(version, query.queryId.toString, query.groups.map(GroupTable.empty), Nil)
 
+  /** All keys to one partition. */
+  def gathered(version: Long, keys: Seq[String])(query: RunningQuery): RoutingTables = {
+    val groups = query.groups.map { shape =>
+      val entries = keys.map(fingerprint).sorted.toArray
+      GroupTable.build(shape, entries, entries.map(_ => 0), Array.empty[Int])
+    }
+    RoutingTables(version, query.queryId.toString, groups, Nil)
+  }
+
   private def table(shape: GroupShape, keys: Seq[String], seed: Long): GroupTable = {
     val random = new Random(seed)
     val entries = keys.map(k => fingerprint(k) -> random.nextInt(shape.partitions)).sortBy(_._1)
