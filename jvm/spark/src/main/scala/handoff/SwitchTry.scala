@@ -27,17 +27,15 @@ private[handoff] final class SwitchTry(
 ) extends Logging {
   private val history = state.history.get
   private val patient =
-    failed < Settings.handoffPostponements.in(batch.session.conf.getOption)
+    failed < Settings.handoffPostponements.orDefault(batch.session.conf.getOption)
 
   def apply(asked: RoutingTables): SwitchResult = {
     val missing = groups.groupOf.keySet.diff(batch.operators.map(_.id).toSet)
     if (missing.nonEmpty) later(
       s"operators ${missing.toSeq.sorted.mkString(", ")} are not in this batch's plan"
     )
-    else if (!first && !attemptsAreClear)
-      later(s"a task of batch ${batch.batch - 1} had several attempts")
     else
-      try {
+      try blocked.map(later).getOrElse {
         history.tables.put(asked)
         handOff(asked)
       } catch {
@@ -81,10 +79,21 @@ private[handoff] final class SwitchTry(
         logWarning(s"KeyRoute: ${history.layout.handoff(batch.batch)} cannot be deleted", e)
     }
 
-  /** Versions of checkpoint format 2 have unique ids; in format 1 an attempt may overwrite another's
-    * file while the handoff reads its memory. */
-  private def attemptsAreClear: Boolean =
-    StatefulOperatorStateInfo.enableStateStoreCheckpointIds(batch.session.sessionState.conf) ||
-      AttemptWatch.of(batch.session.sparkContext)
-        .ranOnce(batch.session.sparkContext, batch.queryId.toString, batch.batch - 1)
+  /** Why the attempts of the batch before forbid a handoff, if they do. Versions of checkpoint format
+    * 2 have unique ids; in format 1 an attempt may overwrite another's file while the handoff reads
+    * its memory. When none runs any more, the file in the checkpoint is what counts. */
+  private def blocked: Option[String] =
+    if (StatefulOperatorStateInfo.enableStateStoreCheckpointIds(batch.session.sessionState.conf))
+      None
+    else {
+      val context = batch.session.sparkContext
+      val before = batch.batch - 1
+      AttemptWatch.of(context).attempts(context, batch.queryId.toString, before) match {
+        case None => Some(s"it is not known yet whether a task of batch $before had several attempts")
+        case Some(a) if a.running => Some(s"an attempt of a task of batch $before still runs")
+        case Some(a) if a.several && patient && !first =>
+          Some(s"a task of batch $before had several attempts")
+        case _ => None
+      }
+    }
 }

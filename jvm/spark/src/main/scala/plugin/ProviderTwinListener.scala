@@ -4,11 +4,12 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.keyroute.handoff.Deciders
 import org.apache.spark.sql.streaming.StreamingQueryListener
 import org.apache.spark.sql.streaming.StreamingQueryListener._
 
 /** Gives a new query the routed twin of a state store provider that was set on the session, after
-  * the plugin had set its own on the application.
+  * the plugin had set its own on the application; and tells when a query has ended.
   *
   * Spark tells of a query's start on the stream's own thread, before it reads the checkpoint: a
   * provider pinned there still wins. */
@@ -30,11 +31,12 @@ final class ProviderTwinListener extends StreamingQueryListener with Logging {
     }
 
   private def setTwin(session: SparkSession): Unit =
-    if (Settings.enabled.in(session.conf.getOption)) {
+    if (Settings.enabled.orDefault(session.conf.getOption)) {
       session.conf.getOption(SparkSettings.providerKey).flatMap(SparkSettings.twins.get)
         .foreach(session.conf.set(SparkSettings.providerKey, _))
     }
 
   override def onQueryProgress(event: QueryProgressEvent): Unit = ()
-  override def onQueryTerminated(event: QueryTerminatedEvent): Unit = ()
+  override def onQueryTerminated(event: QueryTerminatedEvent): Unit =
+    Deciders.ended(event.id, event.runId)
 }
