@@ -81,21 +81,33 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
     val history = new RouteHistory(batch)
     history.putInOrder(batch.batch)
     val newest = history.newestBefore(batch.batch)
-    // A group that did not fit its query's first plan any more was left out by the first table.
-    val groups = newest.filter(_.hasTable).orElse(history.first).map(RouteGroups.of)
-      .getOrElse(RouteGroups.planned(batch))
+    val groups =
+      newest.filter(_.hasTable).map(RouteGroups.of).getOrElse(RouteGroups.planned(batch))
     val inForce = newest.flatMap(tablesOf(history, _))
     val state = RunState(
       Some(history),
       groups,
       inForce,
-      broadcast(batch, groups.complete(tablesOrNone(batch, inForce)))
+      broadcast(batch, groups.complete(tablesOrNone(batch, inForce))),
+      untabled = if (inForce.isEmpty) storesToSample(batch, groups) else Nil
     )
     run = Some(state)
-    announce(batch, desk, state, history.sinceBatch(batch.batch), None)
+    announce(batch, desk, state, history.sinceBatch, None)
     if (history.has(batch.batch)) replay(batch, desk, history, state)
     else next(batch, desk, state, first = true)
   }
+
+  /** Where no table is known the state must lie by Spark's hash: a route log that has lost its end
+    * tells nothing. */
+  private def storesToSample(batch: PlannedBatch, groups: RouteGroups): Seq[StoreKeys] =
+    if (batch.batch == 0 || Settings.assumeNoTable.orDefault(batch.session.conf.getOption)) Nil
+    else
+      try groups.stores(batch)
+      catch {
+        case NonFatal(e) if !Thread.currentThread().isInterrupted =>
+          logInfo(s"KeyRoute does not sample the state of ${batch.checkpoint}: ${e.getMessage}")
+          Nil
+      }
 
   private def replay(
       batch: PlannedBatch,
@@ -105,7 +117,8 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
   ): BatchDecision = {
     val entry = history.entries.entry(batch.batch)
     val inForce = tablesOf(history, entry)
-    val groups = RouteGroups.of(entry).checked(batch, inForce.isDefined)
+    val known = if (entry.hasTable) RouteGroups.of(entry) else before.groups
+    val groups = known.checked(batch, inForce.isDefined)
     val stores = if (inForce.isDefined) groups.stores(batch) else Nil
     val to = broadcast(batch, groups.complete(tablesOrNone(batch, inForce)))
     val switch = entry.switch.map { logged =>
@@ -115,7 +128,7 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
     }
     history.replayed(entry)
     val state = before.copy(
-      groups = RouteGroups.of(entry),
+      groups = known,
       inForce = inForce,
       tables = to,
       stores = Option.when(inForce.isDefined)(stores)
@@ -155,7 +168,7 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       val hash = made.state.inForce.fold("")(_.hash)
       desk.migrating(Handoff.figures(batch.batch, made.switched, hash))
     }
-    history.retain(batch.batch)
+    if (state.inForce.isDefined) history.retain(batch.batch)
     decision(batch, state, groups, switched.map(_.switched.switch))
   }
 
@@ -206,7 +219,7 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       case made: SwitchMade => Some(made)
       case SwitchFailed(reason, forGood) =>
         val again = attempts.failedAgain
-        val most = Settings.handoffAttempts.in(batch.session.conf.getOption)
+        val most = Settings.handoffAttempts.orDefault(batch.session.conf.getOption)
         if (forGood || again.failed >= most) {
           run = Some(state.copy(attempts = again.refused))
           val times = if (forGood) "" else s"given up after ${again.failed} batches: "
@@ -226,7 +239,7 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       switch: Option[Switch]
   ): BatchDecision = {
     val stores: Seq[StoreKeys] =
-      if (state.version == 0) Nil
+      if (state.version == 0) state.untabled
       else state.stores.getOrElse {
         val read = groups.stores(batch)
         run = Some(state.copy(stores = Some(read)))

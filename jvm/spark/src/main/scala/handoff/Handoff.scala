@@ -70,8 +70,8 @@ private[handoff] final class Handoff(
   def attempt(fromCheckpoint: Boolean): Either[NotHandedOff, Switched] = {
     val start = System.nanoTime()
     if (sources.nonEmpty) layout.files.mkdirs(folder)
-    val timeout = Settings.handoffTimeoutMs.in(batch.session.conf.getOption)
-    val maxBytes = Settings.handoffMaxBytes.in(batch.session.conf.getOption)
+    val timeout = Settings.handoffTimeoutMs.orDefault(batch.session.conf.getOption)
+    val maxBytes = Settings.handoffMaxBytes.orDefault(batch.session.conf.getOption)
     val tables = HandoffTables(from, to, folder.toString, maxBytes)
     val results =
       if (fromCheckpoint) job.run(sources, Pull(tables, storeConf), atStores = false, Some(timeout))

@@ -10,7 +10,8 @@ import org.apache.spark.sql.types.DataType
 import io.keyroute.core.routelog.RouteEntry
 import io.keyroute.core.table.{GroupShape, RoutingTables}
 
-/** The routing groups of a query: fixed by its first route entry, whatever shape a later plan has.
+/** The routing groups of a query. Once there is a table the route entries fix them, whatever shape a
+  * later plan has; before, each run plans them anew.
   *
   * @param bypassed
   *   operators that stay on Spark's hash, and why
@@ -68,11 +69,11 @@ private[handoff] final case class RouteGroups(
 
 private[handoff] object RouteGroups {
 
-  /** As the query's first entry has them. */
+  /** As an entry has them. */
   def of(entry: RouteEntry): RouteGroups =
     RouteGroups(entry.groups, entry.bypassed.map(b => b.operator -> b.reason).toMap)
 
-  /** Of a query that is seen for the first time: what can be routed is decided here, once. */
+  /** Of a query that never had a table: what can be routed is decided here, once a run. */
   def planned(batch: PlannedBatch): RouteGroups = {
     val tried = batch.groups.map(g => g -> shapeOf(batch, g))
     val grouped = batch.groups.flatMap(_.operators).toSet
@@ -101,7 +102,7 @@ private[handoff] object RouteGroups {
 
   private def built(batch: PlannedBatch, group: PlannedGroup): Either[String, GroupShape] =
     try {
-      val wanted = Settings.slots.in(batch.session.conf.getOption)
+      val wanted = Settings.slots.orDefault(batch.session.conf.getOption)
       val n = group.partitions
       val slots = if (wanted <= 0) GroupShape.defaultSlots(n) else (wanted + n - 1) / n * n
       Right(GroupShape(
@@ -116,8 +117,9 @@ private[handoff] object RouteGroups {
       ))
     } catch { case NonFatal(e) => Left(e.getMessage) }
 
-  /** What of a plan's group contradicts a shape. Names count only where the plan's group is the
-    * shape's or a part of it: two groups that meet in a plan may name the key differently. */
+  /** What of a plan's group contradicts a shape. Names of columns do not: they decide nothing. Which
+    * columns route counts only where the plan's group is the shape's or a part of it: two groups may
+    * meet in a plan. */
   private def difference(shape: GroupShape, planned: PlannedGroup): Option[String] =
     if (planned.partitions != shape.partitions)
       Some(s"it has ${planned.partitions} partitions, not ${shape.partitions}")
@@ -126,9 +128,10 @@ private[handoff] object RouteGroups {
         shape.keyTypes.mkString(", "))
     else if (
       planned.operators.forall(shape.operators.contains) &&
-      planned.keyNames != shape.keyNames
+      planned.routingOrdinals != shape.routingOrdinals
     )
-      Some(s"its key is ${planned.keyNames.mkString(", ")}, not ${shape.keyNames.mkString(", ")}")
+      Some(s"it is routed by the columns ${planned.routingOrdinals.mkString(", ")} of its key, not " +
+        shape.routingOrdinals.mkString(", "))
     else None
 
   private def sameTypes(a: Seq[String], b: Seq[String]): Boolean =

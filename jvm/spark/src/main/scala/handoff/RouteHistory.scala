@@ -1,5 +1,7 @@
 package org.apache.spark.sql.keyroute.handoff
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.keyroute.plugin.Settings
 import org.apache.spark.sql.keyroute.route.{KeyRouteException, PlannedBatch}
@@ -16,8 +18,10 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
   private val retained = batch.session.sessionState.conf.minBatchesToRetain
   private var firstEntry: Option[RouteEntry] = None
   private var lastSwitch: Option[Long] = None
+  private var since = 0L
 
-  /** The query's first entry, once it is there. It fixes the groups and is never dropped. */
+  /** The query's first entry, once it is there. It is never dropped: it says that KeyRoute was there
+    * from the beginning. */
   def first: Option[RouteEntry] = firstEntry
 
   def has(batch: Long): Boolean = entries.batches.contains(batch)
@@ -36,6 +40,7 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
     firstEntry = entries.batches.headOption.map(entries.entry)
     if (firstEntry.isEmpty && next > 0) checkMayBeMissing(next)
     newestBefore(next).foreach(checkFollowed(_, next))
+    since = switchBefore(next)
     layout.dropHandoffs(_ < next)
     retainAll(next)
   }
@@ -51,11 +56,12 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
       entry.offsetsHash == layout.offsetsHash(entry.batch)
 
   private def checkMayBeMissing(next: Long): Unit =
-    if (!Settings.assumeNoTable.in(batch.session.conf.getOption)) throw new KeyRouteException(
+    if (!Settings.assumeNoTable.orDefault(batch.session.conf.getOption)) throw new KeyRouteException(
       s"${layout.checkpoint} stands at batch $next but has no route log (${layout.routes}): it is a " +
-        "copy without the folder keyroute, or KeyRoute has never planned a batch of it. In the first " +
-        "case copy that folder, too, or the results would be wrong. Only if you know that the query " +
-        s"never had a routing table, start it once with ${Settings.assumeNoTable.key}=true."
+        "copy without the folder keyroute, or KeyRoute has never planned a batch of it, or the first " +
+        "entry could not be written. In the first case copy that folder, too, or the results would " +
+        "be wrong. Only if you know that the query never had a routing table, start it once with " +
+        s"${Settings.assumeNoTable.key}=true."
     )
 
   private def checkFollowed(newest: RouteEntry, next: Long): Unit =
@@ -72,8 +78,10 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
       )
     }
 
-  /** The batch that switched to the tables that were in force before a batch. */
-  def sinceBatch(batch: Long): Long = {
+  /** The batch that switched to the tables in force; 0 where there are none. Its entry is kept. */
+  def sinceBatch: Long = since
+
+  private def switchBefore(batch: Long): Long = {
     val older = entries.batches.filter(_ < batch).reverseIterator.map(entries.entry)
     val newest = older.nextOption()
     newest.filter(_.hasTable).fold(0L) { n =>
@@ -86,27 +94,39 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
   def commit(entry: RouteEntry): Unit = {
     entries.commit(entry)
     if (firstEntry.isEmpty) firstEntry = Some(entry)
-    if (entry.switch.isDefined) lastSwitch = Some(entry.batch)
+    replayed(entry)
   }
 
   /** The entry of this batch was there already. */
   def replayed(entry: RouteEntry): Unit =
-    if (entry.switch.isDefined) lastSwitch = Some(entry.batch)
-
-  /** After each entry: drops the one that Spark drops now, and the files of a switch that is
-    * committed. Both can be done without looking what is there. */
-  def retain(batch: Long): Unit = {
-    val old = batch - retained - 1
-    if (firstEntry.exists(_.batch < old)) entries.drop(old)
-    lastSwitch.filter(_ < batch).foreach { b =>
-      layout.dropHandoffs(_ == b)
-      lastSwitch = None
+    if (entry.switch.isDefined) {
+      lastSwitch = Some(entry.batch)
+      since = entry.batch
     }
-  }
+
+  /** After each entry with a table: drops the one that Spark drops now, and what a switch that is
+    * committed leaves. What cannot be dropped lies about until the query's next start. */
+  def retain(batch: Long): Unit =
+    try {
+      val old = batch - retained - 1
+      if (firstEntry.exists(_.batch < old) && old != since) entries.drop(old)
+      lastSwitch.filter(_ < batch).foreach { b =>
+        layout.dropHandoffs(_ == b)
+        purgeTables()
+        lastSwitch = None
+      }
+    } catch {
+      case NonFatal(e) if !Thread.currentThread().isInterrupted =>
+        logWarning(s"KeyRoute: old files of ${layout.checkpoint} cannot be dropped", e)
+    }
 
   private def retainAll(next: Long): Unit = {
-    val first = firstEntry.map(_.batch)
-    entries.batches.filter(b => b < next - retained && !first.contains(b)).foreach(entries.drop)
+    val kept = firstEntry.map(_.batch).toSet + since
+    entries.batches.filter(b => b < next - retained && !kept(b)).foreach(entries.drop)
+    purgeTables()
+  }
+
+  private def purgeTables(): Unit =
     if (layout.names(layout.tables).size > RouteHistory.TablesKept) {
       val kept = entries.batches.map(entries.entry)
       val named = kept.flatMap(e =>
@@ -114,7 +134,6 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
       )
       tables.purge(kept.map(_.tableVersion).maxOption.getOrElse(0L), named.toSet)
     }
-  }
 }
 
 private[handoff] object RouteHistory {

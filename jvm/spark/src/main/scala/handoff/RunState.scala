@@ -20,6 +20,8 @@ private[handoff] final case class InForce(tables: RoutingTables, hash: String)
   *   in force, with an empty table for each group that they leave out
   * @param stores
   *   layout of all routed stores, once it was needed
+  * @param untabled
+  *   layout of the stores whose rows are to be sampled while there is no table
   * @param attempts
   *   at the switch that was asked for last
   */
@@ -29,6 +31,7 @@ private[handoff] final case class RunState(
     inForce: Option[InForce],
     tables: Broadcast[RoutingTables],
     stores: Option[Seq[StoreKeys]] = None,
+    untabled: Seq[StoreKeys] = Nil,
     attempts: SwitchAttempts = SwitchAttempts.None
 ) {
   def version: Long = inForce.fold(0L)(_.tables.version)

@@ -26,22 +26,31 @@ private[handoff] final class Desk(reconfigurations: () => Reconfigurations, batc
     *   version in force, 0 for none
     */
   def asked(groups: RouteGroups, inForce: Long): Option[RoutingTables] =
-    if (!Settings.enabled.in(batch.session.conf.getOption)) None
-    else
-      guarded(reconfigurations().asked(runId), None).filter(_.version != inForce).flatMap {
-        tables =>
-          val problem = if (tables.version < inForce)
-            Left(s"version $inForce is in force, and ${tables.version} is not greater")
-          else tables.checkQuery(batch.queryId.toString)
-            .flatMap(_ => tables.check(groups.shapes))
-            .flatMap(_ => StateKeys.unmovable(batch.session.sessionState.conf).toLeft(()))
-          problem match {
-            case Right(_) => Some(tables)
-            case Left(reason) =>
-              refused(tables.version, reason)
-              None
-          }
+    guarded(reconfigurations().asked(runId), None).filter(_.version != inForce).flatMap { tables =>
+      problem(tables, groups, inForce) match {
+        case Right(_) => Some(tables)
+        case Left(reason) =>
+          refused(tables.version, reason)
+          None
       }
+    }
+
+  private def problem(
+      tables: RoutingTables,
+      groups: RouteGroups,
+      inForce: Long
+  ): Either[String, Unit] =
+    if (tables.version < inForce)
+      Left(s"version $inForce is in force, and ${tables.version} is not greater")
+    else if (
+      !Settings.enabled.orDefault(batch.session.conf.getOption) &&
+      !(inForce > 0 && tables.isEmpty)
+    )
+      Left(s"${Settings.enabled.key} is false" +
+        (if (inForce > 0) ": only an empty table can take the place of the one in force" else ""))
+    else tables.checkQuery(batch.queryId.toString)
+      .flatMap(_ => tables.check(groups.shapes))
+      .flatMap(_ => StateKeys.unmovable(batch.session.sessionState.conf).toLeft(()))
 
   private def tell(message: Reconfigurations => Unit): Unit =
     guarded(message(reconfigurations()), ())

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.keyroute.plugin
 
+import org.apache.spark.internal.Logging
+
 /** One setting: declared once, here, and read by `docs/configuration.md`'s generator.
   *
   * @param key
@@ -17,7 +19,7 @@ final case class Setting[T](
     unit: String,
     doc: String,
     parse: String => T
-) {
+) extends Logging {
 
   /** Value in a configuration given as a look-up; a clear error for a value that cannot be read. */
   def in(lookup: String => Option[String]): T = {
@@ -28,6 +30,16 @@ final case class Setting[T](
         throw new IllegalArgumentException(s"$key is '$text', but must be $unit: $doc", e)
     }
   }
+
+  /** Value in the configuration of a session, which may be changed while queries run: one that cannot
+    * be read stops none of them, and the default is taken. */
+  def orDefault(lookup: String => Option[String]): T =
+    try in(lookup)
+    catch {
+      case e: IllegalArgumentException =>
+        logWarning(s"${e.getMessage} The default is taken: $default")
+        parse(default)
+    }
 }
 
 object Settings {

@@ -62,7 +62,7 @@ final class RoutingRule(session: SparkSession, decider: BatchDecider)
 
   /** Why the whole query stays on Spark's hash. */
   private def bypass(query: StreamExecution): Option[String] =
-    if (!Settings.enabled.in(session.conf.getOption)) Some(s"${Settings.enabled.key} is false")
+    if (!Settings.enabled.orDefault(session.conf.getOption)) Some(s"${Settings.enabled.key} is false")
     else if (SparkSeam.isRealTime(query)) Some("it runs in real-time mode")
     else StateProviders.problem(session.sessionState.conf)
 
@@ -104,7 +104,7 @@ final class RoutingRule(session: SparkSession, decider: BatchDecider)
   }
 
   private def placePartitions(batch: PlannedBatch, route: BatchRoute): Unit =
-    if (Settings.placementEnabled.in(session.conf.getOption))
+    if (Settings.placementEnabled.orDefault(session.conf.getOption))
       Driver.placement.foreach { placement =>
         try placement.beforeBatch(batch, route.tables.value.parts)
         catch {

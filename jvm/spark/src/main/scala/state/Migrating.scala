@@ -115,19 +115,19 @@ trait Migrating extends StateStoreProvider {
 
   private def arrange(route: BatchRoute, store: StateStore): Unit = {
     val id = identity.storeId
-    for (group <- route.groupOf.get(id.operatorId) if route.version > 0) {
-      guard.tableSeen()
+    for (group <- route.groupOf.get(id.operatorId)) {
+      if (route.version > 0) guard.tableSeen()
       lazy val raw = rawOf(store)
       route.switch.foreach { switch =>
         val start = System.nanoTime()
         new MovedRowsApply(id, switch, hadoopConf).apply(raw)
         Migrating.report(route, (System.nanoTime() - start) / 1000000)
       }
-      if (!sampled) {
-        for {
-          keys <- route.stores.find(s => s.operator == id.operatorId && s.store == id.storeName)
-          table <- route.tables.value.table(group)
-        } new PlacementSample(id, keys, table, route.version).check(raw)
+      for {
+        keys <- route.stores.find(s => s.operator == id.operatorId && s.store == id.storeName)
+        table <- route.tables.value.table(group) if !sampled
+      } {
+        new PlacementSample(id, keys, table, route.version).check(raw)
         sampled = true
       }
     }

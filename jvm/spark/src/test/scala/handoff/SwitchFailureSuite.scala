@@ -281,12 +281,14 @@ class SwitchFailureSuite extends AnyFunSuite with BeforeAndAfterEach {
       query.start()
       query.feed(3)
       val kept = query.files("routes").map(_.getName.toLong).sorted
-      assert(kept == Seq(0L, 5L, 6L, 7L) && query.files("handoff").isEmpty)
+      // The first and the one that switched stay.
+      assert(kept == Seq(0L, 2L, 5L, 6L, 7L) && query.files("handoff").isEmpty)
       query.stop()
+      TestDesk.reset()
       query.start()
       query.feed(1)
       query.stop()
-      assert(query.wrong == Nil)
+      assert(query.wrong == Nil && TestDesk.started.map(_.sinceBatch) == Seq(2L))
     } finally spark.conf.unset("spark.sql.streaming.minBatchesToRetain")
   }
 
@@ -305,6 +307,89 @@ class SwitchFailureSuite extends AnyFunSuite with BeforeAndAfterEach {
         assert(query.wrong == Nil && TestDesk.switches.map(_.batch) == switches)
         assert(TestDesk.postponements.forall(_.contains("several attempts")))
     }
+  }
+
+  test("scenario 10: where each batch has second attempts, a switch reads the checkpoint in the end") {
+    withSetting("spark.keyroute.handoff.postponements" -> "2") {
+      val query = started(Storage.plain, Workloads.failing)
+      query.feed(1)
+      (1 to 4).foreach { batch =>
+        if (batch == 2) TestDesk.want(moving)
+        FailOnce.armed = true
+        query.feed(1)
+        assert(!FailOnce.armed)
+      }
+      query.stop()
+      assert(query.wrong == Nil && TestDesk.postponements.size == 2)
+      assert(TestDesk.postponements.forall(_.contains("several attempts")))
+      assert(TestDesk.switches.map(s => (s.batch, s.pulled)) == Seq((4L, true)))
+    }
+  }
+
+  test("the column that a query is grouped by may get another name") {
+    val query = switched()
+    query.start(Workloads.renamed)
+    query.feed(2)
+    query.stop()
+    assert(query.wrong == Nil && TestDesk.switches.size == 1)
+  }
+
+  test("state that a table laid out is found where the route log has lost its end") {
+    val query = switched()
+    query.files("routes").filter(_.getName != "0").foreach(f => assert(f.delete()))
+    assert(failure { query.start(); query.feed(1) }.contains("knows of no routing table"))
+    query.stop()
+  }
+
+  test("what kept a query on Spark's hash is asked anew by each run without a table") {
+    val query = new TestQuery(Workloads.aggregation, Storage.plain)
+    withSetting("spark.keyroute.enabled" -> "false") {
+      query.start()
+      query.feed(2)
+      query.stop()
+    }
+    TestDesk.want(moving)
+    query.start()
+    query.feed(2)
+    query.stop()
+    assert(query.wrong == Nil && TestDesk.switches.map(_.batch) == Seq(2L))
+  }
+
+  test("runs that are over are forgotten") {
+    val query = switched()
+    assert(Deciders.size >= 1)
+    query.start()
+    query.feed(1)
+    query.stop()
+    assert(Deciders.size == 1)
+    val active = TestDesk.started.map(_.queryId).head
+    TestDesk.started.foreach(q => Deciders.ended(active, q.runId))
+    assert(Deciders.size == 0)
+  }
+
+  test("a setting of the session that cannot be read stops no query") {
+    withSetting(
+      "spark.keyroute.enabled" -> "flase",
+      "spark.keyroute.placement.enabled" -> "perhaps",
+      "spark.keyroute.handoff.timeoutMs" -> "soon"
+    ) {
+      val query = switched()
+      assert(query.wrong == Nil)
+    }
+  }
+
+  test("turned off, a table in force can be taken back, and others are refused") {
+    val query = switched()
+    withSetting("spark.keyroute.enabled" -> "false") {
+      query.start()
+      TestDesk.want(TestTables.random(8L, Workloads.Keys))
+      query.feed(1)
+      assert(TestDesk.refused.size == 1 && TestDesk.refused.head.contains("is false"))
+      TestDesk.want(TestTables.empty(9L))
+      query.feed(2)
+      query.stop()
+    }
+    assert(query.wrong == Nil && TestDesk.switches.map(_.toVersion) == Seq(7L, 9L))
   }
 
   test("a handoff that takes too long is put off, and tried again") {

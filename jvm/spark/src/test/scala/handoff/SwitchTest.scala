@@ -93,9 +93,11 @@ final class TestQuery(workload: Workload, storage: Storage, fromFiles: Boolean =
   private var running: Option[StreamingQuery] = None
   private var fed = 0
 
-  def start(): StreamingQuery = {
+  /** @param as
+    *   the query as a user has changed it since */
+  def start(as: Workload = workload): StreamingQuery = {
     storage.settings.foreach { case (k, v) => spark.conf.set(k, v) }
-    val query = workload.query(input).writeStream.outputMode(workload.mode)
+    val query = as.query(input).writeStream.outputMode(workload.mode)
       .option("checkpointLocation", checkpoint.toString)
       .foreachBatch { (frame: DataFrame, batch: Long) =>
         val rows = frame.collect().map(_.toString).toSeq

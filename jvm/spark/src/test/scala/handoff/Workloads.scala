@@ -51,6 +51,12 @@ object Workloads {
     }
   )
 
+  /** [[aggregation]] by a column of another name. */
+  val renamed: Workload =
+    aggregation.copy(query =
+      _.groupBy(col("k").as("another")).agg(count("*").as("n"), sum("v").as("s")).toDF()
+    )
+
   val windowed: Workload = Workload(
     "windowed aggregation",
     "update",
