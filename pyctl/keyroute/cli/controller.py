@@ -38,7 +38,10 @@ def controller(
         float, typer.Option("--interval", min=0.1, metavar="SECONDS", help="Between plans.")
     ] = 30.0,
     planner: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Planner; metis where none is named.")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Planner: metis (the default), hash, or one that is installed."
+        ),
     ] = None,
     min_rows: Annotated[
         int, typer.Option(min=1, help="Counted rows that a plan needs.")

@@ -68,7 +68,7 @@ def open_store(hosts: str, root: str, auth_file: Path | None) -> Iterator[Store]
 def find_query(store: Store, wanted: str) -> str:
     """The id of the query that `wanted` names: an id, the beginning of one, or a name.
 
-    Raises Usage where none or several fit.
+    Of several with one name, the one that runs. Raises Usage where none or several fit.
     """
     ids = store.query_ids()
     if wanted in ids:
@@ -76,6 +76,8 @@ def find_query(store: Store, wanted: str) -> str:
     fitting = [query_id for query_id in ids if query_id.startswith(wanted)]
     if not fitting:
         fitting = [query_id for query_id in ids if _name(store, query_id) == wanted]
+        running = [query_id for query_id in fitting if store.query(query_id).live is not None]
+        fitting = running if len(running) == 1 else fitting
     if len(fitting) == 1:
         return fitting[0]
     if not fitting:

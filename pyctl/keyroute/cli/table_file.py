@@ -5,6 +5,7 @@
                       "slotOwners": [0, 1, 2, …]}},
      "parts": [0, 1, 2]}
 
+The file replaces the tables of all groups: one that it leaves out goes back to Spark's routing.
 Text keys are for groups with one routing column; lists hold one value for each routing column.
 """
 
@@ -42,7 +43,10 @@ def read_tables(data: bytes, shapes: Sequence[GroupShape], query_id: str) -> Rou
 
 
 def _from_bytes(data: bytes, shapes: Sequence[GroupShape], query_id: str) -> RoutingTables:
-    tables = table_codec.decode(data)
+    try:
+        tables = table_codec.decode(data)
+    except InvalidTable as error:
+        raise UnreadableFile(f"neither a JSON object nor serialised tables: {error}") from error
     for group in tables.groups:
         expected = _shape(shapes, group.shape.group)
         if group.shape != expected:
@@ -55,6 +59,11 @@ def _from_bytes(data: bytes, shapes: Sequence[GroupShape], query_id: str) -> Rou
 def _from_json(value: Any, shapes: Sequence[GroupShape], query_id: str) -> RoutingTables:
     fields = _object(value, "the file", _FIELDS)
     groups = _object(fields.get("groups", {}), "groups")
+    if not groups:
+        raise UnreadableFile(
+            'the file names no group; it must look like {"groups": {"0": {"keys": {"a": 1}}}} '
+            "(`keyroute tables reset` goes back to Spark's routing)"
+        )
     read = [_group(_shape(shapes, _integer(name, "groups")), groups[name]) for name in groups]
     read.sort(key=lambda table: table.shape.group)
     parts = tuple(_integers(fields.get("parts", []), "parts"))

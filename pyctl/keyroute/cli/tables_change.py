@@ -104,6 +104,8 @@ def _change(
         carrier = Carrier(store, by, threading.Event(), tell=shown.tell)
         outcome = carrier.carry(query_id, version, timeout_s)
     _finish(outcome, as_json)
+    if outcome.committed and not as_json and store.has_controller():
+        say("A controller runs and may publish other tables: stop it first to keep these.")
 
 
 def _running(store: Store, query_id: str, token_file: Path | None) -> Snapshot:
@@ -131,6 +133,9 @@ def _finish(outcome: Outcome, as_json: bool) -> None:
     elif outcome.ended:
         raise Refused(f"{outcome.sentence}.")
     else:
-        say(f"Not finished in time, and goes on by itself: {outcome.sentence}.")
+        say(
+            f"Not finished in time: {outcome.sentence}. A running controller finishes it; without "
+            "one, run the command again."
+        )
     if not outcome.committed:
         raise typer.Exit(Exit.FAILED if outcome.ended else Exit.TIMEOUT)

@@ -23,7 +23,7 @@ def zookeeper(
 ) -> None:
     """Runs a one-node ZooKeeper on loopback until it is interrupted; for trials and tests.
 
-    Its jars come from PySpark (`pip install 'keyroute[spark]'`) or SPARK_HOME. Prints the connect
+    Its jars come from PySpark (the extra spark of keyroute) or SPARK_HOME. Prints the connect
     string once it answers.
     """
     with sentences(), stop_on_signals() as stop:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,13 +28,21 @@ def find_token(
         return read_token(file)
     if environment.get(VARIABLE):
         return environment[VARIABLE]
-    left = (home or Path.home()) / ".keyroute" / f"{app_id}.token"
-    if left.exists():
-        return read_token(left)
+    homes = [home] if home is not None else _homes()
+    for left in (folder / ".keyroute" / f"{app_id}.token" for folder in homes):
+        if left.exists():
+            return read_token(left)
     raise TokenMissing(
-        f"There is no token for the gateway of {app_id}: name its file with "
+        f"There is no token for the gateway of {app_id} "
+        f"({' or '.join(str(folder / '.keyroute') for folder in homes)}): name its file with "
         f"--gateway-token-file or set {VARIABLE} (the driver's spark.keyroute.gateway.tokenFile)."
     )
+
+
+def _homes() -> list[Path]:
+    # The driver's JVM asks the system for the home, not the environment.
+    system = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    return list(dict.fromkeys((Path.home(), system)))
 
 
 def read_token(file: Path) -> str:

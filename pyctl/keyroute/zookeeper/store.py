@@ -69,6 +69,10 @@ class Store:
         """One running application; None where it does not run."""
         return self._read(self.tree.app(app_id), Application.decode)
 
+    def has_controller(self) -> bool:
+        """Whether a controller runs, or waits for its turn."""
+        return bool(self._session.children(self.tree.election))
+
     def query_ids(self) -> tuple[str, ...]:
         """Ids of all queries that ZooKeeper knows, running or not, sorted."""
         return self._session.children(self.tree.queries)
