@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from harness.application import ROOT
+from harness.change import propagate
 from harness.eventually import eventually
 from harness.killable import Killable
 from harness.operators import AGGREGATE
@@ -39,14 +40,7 @@ def _propagated(killable: Killable) -> int:
     """A table that the driver has stored and was told to switch to; its version."""
     killable.run(3)
     version = killable.publish(seed=5)
-
-    def told() -> bool:
-        killable.carry(version, 0.3)
-        value = killable.store.query(killable.id).reconfiguration.value
-        assert value is not None
-        return value.phase == PROPAGATE
-
-    eventually(30, "the driver is told to switch", told)
+    propagate(killable.store, killable.id, version)
     return version
 
 

@@ -14,6 +14,9 @@ HDFS = "org.apache.spark.sql.keyroute.state.RoutedHDFSBackedStateStoreProvider"
 
 PARTITIONS = 4
 
+# Tests are short: the JVMs start, and compile, with as little work as they can.
+_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+
 
 def builder(
     zookeeper: str,
@@ -24,11 +27,14 @@ def builder(
 ) -> SparkSession.Builder:
     """A builder for local-cluster with KeyRoute."""
     conf = {
+        "spark.driver.extraJavaOptions": _JVM,
+        "spark.executor.extraJavaOptions": _JVM,
         "spark.executor.memory": "1000m",
         "spark.driver.memory": "2g",
         "spark.shuffle.readHostLocalDisk": "false",
         "spark.sql.shuffle.partitions": str(PARTITIONS),
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "WARN",
         "spark.keyroute.zookeeper.root": root,
         "spark.keyroute.gateway.tokenFile": str(token_file),

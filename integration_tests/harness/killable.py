@@ -7,23 +7,18 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
+from harness.change import carry, publish_random
 from harness.eventually import eventually
 from harness.feed import Feed, rows
 from harness.operators import Operator, differences
-from harness.random_tables import random_tables
-from keyroute.controller.carry import Carrier, Outcome
-from keyroute.controller.publish import publish
-from keyroute.controller.reconfigure import Context
-from keyroute.controller.snapshot import take_snapshot
+from keyroute.controller.carry import Outcome
 from keyroute.zookeeper.store import Store
 
 _ROOT = Path(__file__).parents[1]
 _START_S = 120
-_BY = "test"
 
 
 class Killable:
@@ -139,22 +134,11 @@ class Killable:
 
     def publish(self, seed: int) -> int:
         """Publishes a random table; its version."""
-        eventually(
-            60, "the query is in ZooKeeper", lambda: take_snapshot(self.store, self.id).state.meta
-        )
-        snapshot = take_snapshot(self.store, self.id)
-        assert snapshot.state.meta is not None
-        groups, inputs = snapshot.state.meta.groups, self.feed.batches
-        return publish(
-            self.store,
-            snapshot,
-            lambda version: random_tables(version, self.id, groups, inputs, seed),
-            Context(_BY, 0, 0.0, 60.0),
-        )
+        return publish_random(self.store, self.id, self.feed.batches, seed)
 
     def carry(self, version: int, seconds: float) -> Outcome:
         """Does the controller's steps for so long at most."""
-        return Carrier(self.store, _BY, threading.Event()).carry(self.id, version, seconds)
+        return carry(self.store, self.id, version, seconds)
 
     def differences(self) -> list[str]:
         """What was emitted beside the batch computation of the same input; empty: exact."""

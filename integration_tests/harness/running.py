@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,27 +9,30 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from harness.eventually import eventually
+from harness.change import carry, propagate, publish_random
 from harness.feed import Feed, rows
-from harness.operators import Operator, differences
-from harness.random_tables import random_tables
-from keyroute.controller.carry import Carrier, Outcome
-from keyroute.controller.publish import publish
-from keyroute.controller.reconfigure import Context
-from keyroute.controller.snapshot import take_snapshot
-from keyroute.core.table import RoutingTables, no_tables
+from harness.operators import Batch, Operator, differences
+from keyroute.controller.carry import Outcome
 from keyroute.zookeeper.store import Store
 
-_BY = "test"
+_COMMIT_SEEN_S = 0.6
 
 
 class Running:
     """One query over a feed of its own, in a folder of its own."""
 
-    def __init__(self, spark: SparkSession, store: Store, operator: Operator, folder: Path) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        store: Store,
+        operator: Operator,
+        folder: Path,
+        make_rows: Callable[[int], Batch] = rows,
+    ) -> None:
         self.spark = spark
         self.store = store
         self.operator = operator
+        self.make_rows = make_rows
         self.feed = Feed(folder / "in")
         self.checkpoint = folder / "checkpoint"
         self.emitted: dict[int, list[Any]] = {}
@@ -41,7 +43,11 @@ class Running:
         assert self.query is not None
         return str(self.query.id)
 
-    def start(self, on_batch: Callable[[DataFrame, int], None] | None = None) -> None:
+    def start(
+        self,
+        on_batch: Callable[[DataFrame, int], None] | None = None,
+        trigger: dict[str, Any] | None = None,
+    ) -> None:
         """Starts it, or starts it again from its checkpoint."""
 
         def keep(frame: DataFrame, batch: int) -> None:
@@ -52,6 +58,8 @@ class Running:
         frame = self.operator.build(self.feed.stream(self.spark))
         writer = frame.writeStream.queryName(self.operator.name).outputMode(self.operator.mode)
         writer = writer.option("checkpointLocation", str(self.checkpoint))
+        if trigger is not None:
+            writer = writer.trigger(**trigger)
         self.query = writer.foreachBatch(keep).start()
 
     def stop(self) -> None:
@@ -61,7 +69,7 @@ class Running:
     def run(self, batches: int) -> None:
         """Feeds so many batches and waits until all input is processed."""
         for _ in range(batches):
-            self.feed.put(rows(len(self.feed.batches)))
+            self.feed.put(self.make_rows(len(self.feed.batches)))
         self.settle()
 
     def settle(self) -> None:
@@ -71,34 +79,25 @@ class Running:
 
     def publish(self, seed: int | None) -> int:
         """Publishes a random table (None: the empty one); the version."""
-        snapshot = eventually(
-            30,
-            "the query is in ZooKeeper",
-            lambda: s if (s := take_snapshot(self.store, self.id)).state.meta else None,
-        )
-        meta = snapshot.state.meta
-        assert meta is not None
-
-        def build(version: int) -> RoutingTables:
-            if seed is None:
-                empty = no_tables(self.id)
-                return RoutingTables(version, empty.query_id, empty.groups, empty.parts)
-            return random_tables(version, self.id, meta.groups, self.feed.batches, seed)
-
-        return publish(self.store, snapshot, build, Context(_BY, 0, 0.0, 60.0))
+        return publish_random(self.store, self.id, self.feed.batches, seed)
 
     def carry(self, version: int, seconds: float) -> Outcome:
         """Does the controller's steps for so long at most."""
-        return Carrier(self.store, _BY, threading.Event()).carry(self.id, version, seconds)
+        return carry(self.store, self.id, version, seconds)
 
     def switch(self, seed: int | None, most_batches: int = 12) -> Outcome:
         """Publishes and feeds batches until the change has ended."""
-        version = self.publish(seed)
+        return self.finish(self.publish(seed), most_batches)
+
+    def finish(self, version: int, most_batches: int = 12) -> Outcome:
+        """Feeds batches until the change to a published version has ended."""
+        outcome = propagate(self.store, self.id, version)
         for _ in range(most_batches):
-            outcome = self.carry(version, 1.5)
             if outcome.ended:
                 return outcome
             self.run(1)
+            # COMMIT follows the batch at once, where the batch was the one that switched.
+            outcome = self.carry(version, _COMMIT_SEEN_S)
         outcome = self.carry(version, 20)
         assert outcome.ended, f"no end after {most_batches} batches: {outcome.sentence}"
         return outcome

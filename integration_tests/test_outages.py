@@ -1,0 +1,72 @@
+"""ZooKeeper goes away, or loses everything; the query goes on, and can be changed again after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.application import ROOT
+from harness.eventually import eventually
+from harness.operators import AGGREGATE
+from harness.running import Running
+from harness.stores import use
+from pyspark.sql import SparkSession
+
+from keyroute.controller.snapshot import take_snapshot
+from keyroute.zookeeper.server import ZooKeeperServer
+from keyroute.zookeeper.store import Store
+
+
+def test_zookeeper_stops_and_starts_again(
+    spark: SparkSession, spark_zookeeper: ZooKeeperServer, spark_store: Store, tmp_path: Path
+) -> None:
+    use(spark, "rocksdb-1-changelog")
+    running = Running(spark, spark_store, AGGREGATE, tmp_path)
+    running.start()
+    running.run(1)
+    first = running.switch(seed=1)
+    assert first.committed, first.sentence
+    spark_zookeeper.stop()
+    try:
+        running.run(2)
+        # It also starts again without ZooKeeper, with the table that its checkpoint names.
+        running.stop()
+        running.start()
+        running.run(1)
+        assert running.route_entries()[-1] == len(running.feed.batches) - 1
+    finally:
+        spark_zookeeper.start()
+    second = running.switch(seed=2)
+    assert second.committed, second.sentence
+    running.run(1)
+    running.stop()
+    assert not running.differences()
+
+
+def test_zookeeper_is_emptied(spark: SparkSession, spark_store: Store, tmp_path: Path) -> None:
+    use(spark, "rocksdb-1-changelog")
+    running = Running(spark, spark_store, AGGREGATE, tmp_path)
+    running.start()
+    running.run(1)
+    for seed in (1, 2):
+        outcome = running.switch(seed)
+        assert outcome.committed, outcome.sentence
+    spark_store.tables.session.delete_tree(ROOT)
+    running.run(1)
+
+    def written_anew() -> bool:
+        snapshot = take_snapshot(spark_store, running.id)
+        in_force = snapshot.state.in_force
+        return bool(
+            snapshot.application
+            and snapshot.state.meta
+            and in_force
+            and in_force.version == outcome.version
+        )
+
+    eventually(30, "the driver has written its nodes anew", written_anew)
+    third = running.switch(seed=3)
+    assert third.committed, third.sentence
+    assert third.version > outcome.version
+    running.run(1)
+    running.stop()
+    assert not running.differences()
