@@ -35,7 +35,10 @@ def gateway_token(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def spark(spark_zookeeper: ZooKeeperServer, gateway_token: Path) -> Iterator[SparkSession]:
     """The application."""
-    session = builder(spark_zookeeper.connect_string, ROOT, gateway_token).getOrCreate()
+    # Small periods, so that a controller can plan after some batches of a test.
+    conf = {"spark.keyroute.statistics.periodRows": "5000"}
+    plain = builder(spark_zookeeper.connect_string, ROOT, gateway_token, extra=conf)
+    session = plain.getOrCreate()
     yield session
     session.stop()
 
