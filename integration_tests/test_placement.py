@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,7 +68,7 @@ def test_spread_evenly_through_a_restart_and_the_loss_of_an_executor(
     running.start()
     assert require_even() == executors
 
-    kill_an_executor(spark)
+    kill_an_executor(os.getpid())
     running.run(1)
     after = require_even()
     assert len(after & executors) == _EXECUTORS - 1

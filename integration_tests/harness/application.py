@@ -33,7 +33,9 @@ def gateway_token(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def spark(spark_zookeeper: ZooKeeperServer, gateway_token: Path) -> Iterator[SparkSession]:
+def spark_application(
+    spark_zookeeper: ZooKeeperServer, gateway_token: Path
+) -> Iterator[SparkSession]:
     """The application."""
     # Small periods, so that a controller can plan after some batches of a test.
     conf = {"spark.keyroute.statistics.periodRows": "5000"}
@@ -41,6 +43,14 @@ def spark(spark_zookeeper: ZooKeeperServer, gateway_token: Path) -> Iterator[Spa
     session = plain.getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture
+def spark(spark_application: SparkSession) -> Iterator[SparkSession]:
+    """The application's session; the queries of a test end with it, however it ends."""
+    yield spark_application
+    for query in spark_application.streams.active:
+        query.stop()
 
 
 @pytest.fixture(scope="session")

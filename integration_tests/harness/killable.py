@@ -12,6 +12,7 @@ from typing import Any
 
 from harness.change import carry, publish_random
 from harness.eventually import eventually
+from harness.executors import kill_an_executor
 from harness.feed import Feed, rows
 from harness.operators import Operator, differences
 from keyroute.controller.carry import Outcome
@@ -87,17 +88,7 @@ class Killable:
     def kill_an_executor(self) -> int:
         """SIGKILL to one executor; its process id."""
         assert self._process is not None
-        listing = subprocess.run(
-            ["ps", "-eo", "pid,sess,args"], capture_output=True, text=True, check=True
-        ).stdout
-        for line in listing.splitlines():
-            pid, session, *args = line.split()
-            if session == str(self._process.pid) and any(
-                a.endswith("CoarseGrainedExecutorBackend") for a in args
-            ):
-                os.kill(int(pid), signal.SIGKILL)
-                return int(pid)
-        raise AssertionError("no executor runs")
+        return kill_an_executor(self._process.pid)
 
     def finish(self) -> None:
         """Lets the query end its input and the process end by itself."""
