@@ -103,6 +103,8 @@ def test_without_the_jar_spark_refuses_to_go_on(running: Running, tmp_path: Path
     outcome = running.switch(seed=1)
     assert outcome.committed, outcome.sentence
     running.stop()
+    # Spark reads a checkpoint's provider when there is something to process.
+    running.feed.put(running.make_rows(len(running.feed.batches)))
     said = subprocess.run(
         [sys.executable, str(_HERE / "apps" / "plain.py"), str(tmp_path)],
         env={**os.environ, "PYTHONPATH": f"{_HERE}:{_HERE.parent / 'pyctl'}"},
@@ -115,6 +117,6 @@ def test_without_the_jar_spark_refuses_to_go_on(running: Running, tmp_path: Path
     assert "RoutedRocksDBStateStoreProvider" in said
     # With it the query goes on where it was.
     running.start()
-    running.run(1)
+    running.settle()
     running.stop()
     assert not running.differences()

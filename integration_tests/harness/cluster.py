@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
+from harness import operators
 from keyroute.spark import configure_spark
 
 ROCKSDB = "org.apache.spark.sql.keyroute.state.RoutedRocksDBStateStoreProvider"
@@ -26,6 +28,8 @@ def builder(
     extra: dict[str, str] | None = None,
 ) -> SparkSession.Builder:
     """A builder for local-cluster with KeyRoute."""
+    # The workers' path has no tests, so the processors travel with the plan.
+    cloudpickle.register_pickle_by_value(operators)
     conf = {
         "spark.driver.extraJavaOptions": _JVM,
         "spark.executor.extraJavaOptions": _JVM,

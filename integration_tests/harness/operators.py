@@ -113,7 +113,8 @@ class Number(StatefulProcessor):
         n = self.last.get()[0] if self.last.exists() else 0
         for row in rows:
             n += 1
-            yield Row(*row, n)
+            name = "m" if "n" in row else "n"
+            yield Row(**row.asDict(), **{name: n})
         self.last.update((n,))
 
     def close(self) -> None:
