@@ -1,5 +1,6 @@
 package org.apache.spark.sql.keyroute.publish
 
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.{AtomicLong, AtomicReference}
 
 import io.keyroute.core.reconfiguration.{InForce => InForceState, State, Target}
@@ -26,6 +27,9 @@ private[publish] final class PublishedRun(val query: RunningQuery) {
   val committed: AtomicLong = new AtomicLong(-1)
 
   @volatile var ended: Boolean = false
+
+  /** Open once the publisher has looked at what is wanted of the run for the first time. */
+  val looked: CountDownLatch = new CountDownLatch(1)
 
   /** What follows is the publisher's thread's own. The state is made at the first look at the
     * checkpoint, which the stream's thread must not wait for. */

@@ -8,8 +8,8 @@ import org.apache.spark.sql.keyroute.gateway.QueryBoard
 
 import io.keyroute.core.table.RoutingTables
 
-/** Tells board, statistics and ZooKeeper of what happens to the queries. Nothing here waits: the
-  * publisher has a thread of its own.
+/** Tells board, statistics and ZooKeeper of what happens to the queries. Nothing here waits but
+  * a query's start, shortly: the publisher has a thread of its own.
   *
   * @param publisher
   *   none where there is no ZooKeeper: tables never arrive

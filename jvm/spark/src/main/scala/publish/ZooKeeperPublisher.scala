@@ -15,12 +15,19 @@ import org.apache.spark.sql.keyroute.gateway.QueryBoard
 import io.keyroute.core.reconfiguration.Target
 import io.keyroute.core.table.RoutingTables
 
-/** How long the publisher waits between looks that nothing asked for. */
-final case class Pace(pollMs: Long = 5000, retryMs: Long = 1000, warnAfterMs: Long = 5000)
+/** How long the publisher waits between looks that nothing asked for; `firstLookMs` is how long a
+  * query's start waits at most for the first look at what is wanted of it. */
+final case class Pace(
+    pollMs: Long = 5000,
+    retryMs: Long = 1000,
+    warnAfterMs: Long = 5000,
+    firstLookMs: Long = 3000
+)
 
 /** The driver's side of `docs/protocol.md`. One thread of its own reads and writes ZooKeeper,
   * whenever a watched node changed, the connection came back or a query had news; the streams'
-  * threads only leave their news and read what is asked of them. Without ZooKeeper queries go on,
+  * threads only leave their news and read what is asked of them, and wait for the first look when a
+  * query starts. Without ZooKeeper queries go on,
   * and all is made good when it is back.
   *
   * @param store
@@ -64,8 +71,14 @@ final class ZooKeeperPublisher(
   override def started(query: RunningQuery): Unit = {
     // The checkpoint says all that an earlier run of the query still had to tell.
     runs.values.removeIf(_.query.queryId == query.queryId)
-    runs.put(query.runId, new PublishedRun(query))
+    val run = new PublishedRun(query)
+    runs.put(query.runId, run)
     remind()
+    // A run of a single batch would never switch, were that batch planned before the first look.
+    if (session.connected) {
+      run.looked.await(pace.firstLookMs, MILLISECONDS)
+      ()
+    }
   }
 
   override def asked(runId: UUID): Option[RoutingTables] =
@@ -162,7 +175,7 @@ final class ZooKeeperPublisher(
       case NonFatal(e) =>
         problem(run, Some(s"ZooKeeper or the checkpoint could not be read or written: $e"))
         false
-    }
+    } finally run.looked.countDown()
 
   private def problem(run: PublishedRun, text: Option[String]): Unit = if (run.problem != text) {
     run.problem = text

@@ -2,6 +2,7 @@ package org.apache.spark.sql.keyroute.publish
 
 import java.nio.file.Files
 import java.nio.file.attribute.PosixFilePermissions
+import java.util.UUID
 
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
@@ -135,6 +136,19 @@ class ZooKeeperPublisherSuite extends AnyFunSuite with BeforeAndAfterAll {
       val last = controller.reconfiguration(q.queryId).get
       assert(last.getBy == q.runId.toString && last.getUpdatedMs == 42)
       assert(last.getPredictedLocality == 0.75, "the prediction stays with its version")
+    }
+  }
+
+  test("a run is asked for what was wanted before it started by its very first batch") {
+    withDriver { (driver, controller) =>
+      val earlier = query()
+      driver.start(earlier)
+      propagate(driver, controller, earlier, 3)
+      driver.publisher.ended(earlier.runId)
+      eventually(assert(controller.live(earlier.queryId).isEmpty))
+      val next = earlier.copy(runId = UUID.randomUUID())
+      driver.start(next)
+      assert(driver.publisher.asked(next.runId).map(_.version).contains(3L))
     }
   }
 
