@@ -55,7 +55,11 @@ def running(spark: SparkSession, spark_store: Store, tmp_path: Path) -> Iterator
 
 @contextmanager
 def _controller(zookeeper: ZooKeeperServer, token: Path, log: Path) -> Iterator[Popen[bytes]]:
-    flags = ("--interval=1", f"--min-rows={_ROWS * (_BATCHES - 1)}", f"--token-file={token}")
+    flags = (
+        "--interval=1",
+        f"--min-rows={_ROWS * (_BATCHES - 1)}",
+        f"--gateway-token-file={token}",
+    )
     where = (f"--zookeeper={zookeeper.connect_string}", f"--root={ROOT}")
     with started(log, "controller", *where, *flags) as process:
         yield process
