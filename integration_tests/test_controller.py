@@ -106,9 +106,7 @@ def test_another_controller_goes_on_with_the_change(
         process.wait()
     assert change.phase not in ENDED
     with _controller(spark_zookeeper, gateway_token, second):
-        eventually(
-            60, "the second has its turn", lambda: "this controller's turn" in second.read_text()
-        )
+        eventually(60, "the second has its turn", lambda: "turn: attending" in second.read_text())
         running.run(1)
         for _ in range(8):
             now = _change(running)
