@@ -89,25 +89,13 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       groups,
       inForce,
       broadcast(batch, groups.complete(tablesOrNone(batch, inForce))),
-      untabled = if (inForce.isEmpty) storesToSample(batch, groups) else Nil
+      untabled = if (inForce.isEmpty) groups.storesToSample(batch) else Nil
     )
     run = Some(state)
     announce(batch, desk, state, history.sinceBatch, None)
     if (history.has(batch.batch)) replay(batch, desk, history, state)
     else next(batch, desk, state, first = true)
   }
-
-  /** Where no table is known the state must lie by Spark's hash: a route log that has lost its end
-    * tells nothing. */
-  private def storesToSample(batch: PlannedBatch, groups: RouteGroups): Seq[StoreKeys] =
-    if (batch.batch == 0 || Settings.assumeNoTable.orDefault(batch.session.conf.getOption)) Nil
-    else
-      try groups.stores(batch)
-      catch {
-        case NonFatal(e) if !Thread.currentThread().isInterrupted =>
-          logInfo(s"KeyRoute does not sample the state of ${batch.checkpoint}: ${e.getMessage}")
-          Nil
-      }
 
   private def replay(
       batch: PlannedBatch,

@@ -80,14 +80,14 @@ private[handoff] final class Handoff(
     val done = results.collect { case h: HandedOff => h }
     failures.find(_.forGood).orElse(failures.headOption)
       .orElse(Handoff.tooLarge(done.map(_.file), maxBytes)).toLeft(
-      Switched(
-        switch(done.map(_.file)),
-        done.flatMap(h => moved(h.file)),
-        done.map(_.rowsSeen).sum,
-        (System.nanoTime() - start) / 1000000,
-        fromCheckpoint
+        Switched(
+          switch(done.map(_.file)),
+          done.flatMap(h => moved(h.file)),
+          done.map(_.rowsSeen).sum,
+          (System.nanoTime() - start) / 1000000,
+          fromCheckpoint
+        )
       )
-    )
   }
 
   /** The switch of a batch that is run again: files that are lost or damaged are made anew from the
@@ -168,14 +168,15 @@ private[handoff] object Handoff {
   private def tooLarge(files: Seq[HandoffFile], maxBytes: Long): Option[NotHandedOff] =
     files.flatMap(f => f.segments.map(s => (f.operator, f.store, s.target) -> s.length))
       .groupMapReduce(_._1)(_._2)(_ + _)
-      .collectFirst { case ((operator, _, target), bytes) if bytes > maxBytes =>
-        NotHandedOff(
-          s"$bytes bytes of state of operator $operator would arrive at partition $target at " +
-            s"once, more than $maxBytes: move fewer keys in one table, or raise " +
-            Settings.handoffMaxBytes.key,
-          notLoaded = false,
-          forGood = true
-        )
+      .collectFirst {
+        case ((operator, _, target), bytes) if bytes > maxBytes =>
+          NotHandedOff(
+            s"$bytes bytes of state of operator $operator would arrive at partition $target at " +
+              s"once, more than $maxBytes: move fewer keys in one table, or raise " +
+              Settings.handoffMaxBytes.key,
+            notLoaded = false,
+            forGood = true
+          )
       }
 
   /** @param toHash

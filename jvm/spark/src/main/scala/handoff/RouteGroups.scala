@@ -2,6 +2,7 @@ package org.apache.spark.sql.keyroute.handoff
 
 import scala.util.control.NonFatal
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.keyroute.plugin.Settings
 import org.apache.spark.sql.keyroute.route.{KeyRouteException, PlannedBatch, PlannedGroup}
 import org.apache.spark.sql.keyroute.state.StoreKeys
@@ -19,7 +20,7 @@ import io.keyroute.core.table.{GroupShape, RoutingTables}
 private[handoff] final case class RouteGroups(
     shapes: Seq[GroupShape],
     bypassed: Map[Long, String]
-) {
+) extends Logging {
 
   /** Group of each operator that is routed. */
   val groupOf: Map[Long, Long] = (for (s <- shapes; o <- s.operators) yield o -> s.group).toMap
@@ -65,6 +66,19 @@ private[handoff] final case class RouteGroups(
         .fold(reason => throw new KeyRouteException(reason), identity)
     } yield keys
   }
+
+  /** Layout of the stores whose rows are to be sampled although no table is known: they must lie by
+    * Spark's hash, and a route log that has lost its end does not tell. None where it cannot be known
+    * or the user vouches for it. */
+  def storesToSample(batch: PlannedBatch): Seq[StoreKeys] =
+    if (batch.batch == 0 || Settings.assumeNoTable.orDefault(batch.session.conf.getOption)) Nil
+    else
+      try stores(batch)
+      catch {
+        case NonFatal(e) if !Thread.currentThread().isInterrupted =>
+          logInfo(s"KeyRoute does not sample the state of ${batch.checkpoint}: ${e.getMessage}")
+          Nil
+      }
 }
 
 private[handoff] object RouteGroups {
@@ -130,8 +144,10 @@ private[handoff] object RouteGroups {
       planned.operators.forall(shape.operators.contains) &&
       planned.routingOrdinals != shape.routingOrdinals
     )
-      Some(s"it is routed by the columns ${planned.routingOrdinals.mkString(", ")} of its key, not " +
-        shape.routingOrdinals.mkString(", "))
+      Some(
+        s"it is routed by the columns ${planned.routingOrdinals.mkString(", ")} of its key, not " +
+          shape.routingOrdinals.mkString(", ")
+      )
     else None
 
   private def sameTypes(a: Seq[String], b: Seq[String]): Boolean =

@@ -36,9 +36,10 @@ private[handoff] final class SwitchTry(
     )
     else
       try blocked.map(later).getOrElse {
-        history.tables.put(asked)
-        handOff(asked)
-      } catch {
+          history.tables.put(asked)
+          handOff(asked)
+        }
+      catch {
         // Nothing is written yet, so nothing is decided.
         case NonFatal(e) if !Thread.currentThread().isInterrupted =>
           logWarning(s"KeyRoute: no switch to version ${asked.version} in batch ${batch.batch}", e)
@@ -89,7 +90,8 @@ private[handoff] final class SwitchTry(
       val context = batch.session.sparkContext
       val before = batch.batch - 1
       AttemptWatch.of(context).attempts(context, batch.queryId.toString, before) match {
-        case None => Some(s"it is not known yet whether a task of batch $before had several attempts")
+        case None =>
+          Some(s"it is not known yet whether a task of batch $before had several attempts")
         case Some(a) if a.running => Some(s"an attempt of a task of batch $before still runs")
         case Some(a) if a.several && patient && !first =>
           Some(s"a task of batch $before had several attempts")

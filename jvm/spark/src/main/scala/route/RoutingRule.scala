@@ -62,7 +62,8 @@ final class RoutingRule(session: SparkSession, decider: BatchDecider)
 
   /** Why the whole query stays on Spark's hash. */
   private def bypass(query: StreamExecution): Option[String] =
-    if (!Settings.enabled.orDefault(session.conf.getOption)) Some(s"${Settings.enabled.key} is false")
+    if (!Settings.enabled.orDefault(session.conf.getOption))
+      Some(s"${Settings.enabled.key} is false")
     else if (SparkSeam.isRealTime(query)) Some("it runs in real-time mode")
     else StateProviders.problem(session.sessionState.conf)
 
