@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import pwd
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
 from keyroute.gateway.errors import TokenMissing
+from keyroute.secret_file import exposed
 
 VARIABLE = "KEYROUTE_GATEWAY_TOKEN"
 
@@ -46,13 +46,13 @@ def _homes() -> list[Path]:
 
 
 def read_token(file: Path) -> str:
-    """The token in a file that only its owner can read. Raises TokenMissing."""
+    """The token in a file; one's own must be closed to others. Raises TokenMissing."""
     try:
-        mode = file.stat().st_mode
+        open_to_others = exposed(file)
         token = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise TokenMissing(f"The gateway's token cannot be read: {error}.") from error
-    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if open_to_others:
         raise TokenMissing(f"{file} can be read by others: chmod 600 {file}.")
     if not token:
         raise TokenMissing(f"{file} is empty: it must hold the gateway's token.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.security import make_digest_acl
 
+from keyroute.secret_file import exposed
 from keyroute.zookeeper.errors import StoreForbidden, StoreUnreachable
 
 DEFAULT_CONNECT = "127.0.0.1:2181"
@@ -31,16 +31,16 @@ class Credentials:
 
 
 def read_credentials(file: Path) -> Credentials:
-    """From a file of one line `user:password` that only its owner can read.
+    """From a file of one line `user:password`; one's own must be closed to others.
 
     Raises StoreForbidden with what to do.
     """
     try:
-        mode = file.stat().st_mode
+        open_to_others = exposed(file)
         text = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise StoreForbidden(f"The ZooKeeper secret cannot be read: {error}.") from error
-    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if open_to_others:
         raise StoreForbidden(f"{file} can be read by others: chmod 600 {file}.")
     user, colon, password = text.partition(":")
     if not (user and colon and password) or "\n" in text:
