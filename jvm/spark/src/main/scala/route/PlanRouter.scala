@@ -15,6 +15,7 @@ import org.apache.spark.sql.execution.exchange.{
 }
 import org.apache.spark.sql.execution.{SortExec, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.keyroute.SparkSeam
+import org.apache.spark.sql.types.DataType
 
 import io.keyroute.core.table.GroupShape
 
@@ -75,7 +76,15 @@ final class PlanRouter(route: BatchRoute, shapes: Map[Long, GroupShape]) {
   private def isForOperator(e: ShuffleExchangeExec, hash: HashPartitioning, group: Long): Boolean =
     e.shuffleOrigin == REQUIRED_BY_STATEFUL_OPERATOR && SparkSeam.isBlocking(e) &&
       hash.numPartitions == shapes(group).partitions &&
-      hash.expressions.map(_.dataType.sql) == shapes(group).keyTypes
+      sameTypes(hash.expressions.map(_.dataType), shapes(group).keyTypes)
+
+  /** Whether columns have the types that a shape gives as DDL; nested columns may be nullable in one
+    * plan and not in another. */
+  private def sameTypes(types: Seq[DataType], ddl: Seq[String]): Boolean =
+    types.size == ddl.size && types.zip(ddl).forall { case (t, text) =>
+      t.sql == text ||
+      DataType.equalsStructurally(t, DataType.fromDDL(text), ignoreNullability = true)
+    }
 
   private def routedExchange(
       hash: HashPartitioning,
@@ -109,7 +118,8 @@ final class PlanRouter(route: BatchRoute, shapes: Map[Long, GroupShape]) {
       flatten(child.outputPartitioning).partition(_.isInstanceOf[RoutedPartitioning])
     group.filter(tabled) match {
       case Some(g) => routed.exists {
-          case r: RoutedPartitioning => r.group == g && r.satisfies(demand.distribution)
+          case r: RoutedPartitioning =>
+            r.run == route.runId && r.group == g && r.satisfies(demand.distribution)
           case _ => false
         }
       case None => !routed.exists(_.satisfies(demand.distribution)) ||

@@ -47,7 +47,14 @@ final case class RoutedExchangeExec(
 
   override def outputPartitioning: Partitioning =
     if (version == 0) hash
-    else RoutedPartitioning(hash.expressions, hash.numPartitions, group, version)
+    else
+      RoutedPartitioning(
+        hash.expressions,
+        hash.numPartitions,
+        group,
+        version,
+        routing.route.runId
+      )
 
   override def stringArgs: Iterator[Any] =
     Iterator(

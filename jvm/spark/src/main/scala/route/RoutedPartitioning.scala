@@ -1,5 +1,7 @@
 package org.apache.spark.sql.keyroute.route
 
+import java.util.UUID
+
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.physical.{
   ClusteredDistribution,
@@ -17,12 +19,16 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   *   whose table it is
   * @param version
   *   of the tables; never 0, where the partitioning is Spark's own
+  * @param run
+  *   of the query whose tables they are: group and version count from the start in every query, and
+  *   frames of two queries may meet in one plan
   */
 final case class RoutedPartitioning(
     expressions: Seq[Expression],
     numPartitions: Int,
     group: Long,
-    version: Long
+    version: Long,
+    run: UUID
 ) extends Expression
     with HashPartitioningLike {
 
@@ -57,8 +63,8 @@ final case class RoutedShuffleSpec(
   }
 
   private def sameTable(that: RoutedPartitioning): Boolean =
-    partitioning.group == that.group && partitioning.version == that.version &&
-      partitioning.numPartitions == that.numPartitions
+    partitioning.run == that.run && partitioning.group == that.group &&
+      partitioning.version == that.version && partitioning.numPartitions == that.numPartitions
 
   /** For each column of the key, where the join's clustering has it. */
   private def keyPositions: Seq[Set[Int]] = partitioning.expressions.map { key =>

@@ -19,6 +19,9 @@ import io.keyroute.core.table.{GroupShape, GroupTable, RoutingTables}
 object RandomTables extends BatchDecider {
   val Setting = "keyroute.test.tables"
 
+  /** A number; queries with different ones get different tables. */
+  val Seed = "keyroute.test.seed"
+
   private val tables = new ConcurrentHashMap[UUID, RoutingTables]()
 
   /** What was decided, newest last. */
@@ -47,7 +50,8 @@ object RandomTables extends BatchDecider {
 
   private def make(batch: PlannedBatch, groups: Seq[PlannedGroup], mode: String): RoutingTables = {
     val all = shapes(groups)
-    if (mode == "random") RoutingTables(1L, batch.queryId.toString, all.map(random), Nil)
+    val seed = batch.session.conf.get(Seed, "0").toLong
+    if (mode == "random") RoutingTables(1L, batch.queryId.toString, all.map(random(_, seed)), Nil)
     else RoutingTables.empty(batch.queryId.toString, all)
   }
 
@@ -66,8 +70,8 @@ object RandomTables extends BatchDecider {
 
   /** Another table for each group: random owners of slots where they may differ, and entries for the
     * keys k0 to k1999 where the routing key is one string. */
-  def random(shape: GroupShape): GroupTable = {
-    val random = new Random(shape.group + 1)
+  def random(shape: GroupShape, seed: Long = 0): GroupTable = {
+    val random = new Random(shape.group + 1 + 1000 * seed)
     val types = shape.routingOrdinals.map(i => DataType.fromDDL(shape.keyTypes(i)))
     val fingerprints =
       if (types == Seq(StringType)) (0 until 2000).map(i => fingerprint(s"k$i")).sorted.toArray

@@ -126,6 +126,25 @@ class ShapesSuite extends AnyFunSuite {
     }
   }
 
+  test("frames of two queries, each with its own table, that meet in one plan") {
+    def joined(tables: String): Run = {
+      var other = Option.empty[DataFrame]
+      val keep = (frame: DataFrame) => {
+        val kept = frame.select(col("k"), col("v").as("w")).persist()
+        other = Some(kept)
+        kept
+      }
+      try {
+        streamed(tables, one.take(1), settings = Map(RandomTables.Seed -> "7"), inBatch = keep)(s =>
+          dedup(s.head)
+        )
+        streamed(tables, one.take(1), inBatch = _.join(other.get, "k"))(s => dedup(s.head))
+      } finally other.foreach(_.unpersist())
+    }
+    assert(joined("none").rows.size == 100)
+    assert(joined("random").rows == joined("none").rows)
+  }
+
   test("operators of one stage share a group and a table") {
     val routed = sameAsSpark(one, update) { s =>
       dedup(s.head).groupBy("k").agg(count(lit(1)).as("n")).where("n > 0")
