@@ -2,8 +2,11 @@ package org.apache.spark.sql.keyroute.gateway
 
 import java.net.{InetAddress, Socket}
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
 import java.util.{Collections, List => JList}
 import javax.net.ServerSocketFactory
+
+import scala.util.control.NonFatal
 
 import py4j.commands.Command
 import py4j.{
@@ -12,6 +15,7 @@ import py4j.{
   GatewayConnection,
   GatewayServer,
   GatewayServerListener,
+  Py4JNetworkException,
   Py4JServerConnection
 }
 
@@ -19,10 +23,18 @@ import py4j.{
   *
   * @param port
   *   0 takes a free one
+  * @param loginMs
+  *   time in which a client must have sent its token
   */
-final class Gateway(host: String, port: Int, token: String, entryPoint: EntryPoint)
-    extends AutoCloseable {
-  private val server = new EntryPointServer(InetAddress.getByName(host), port, token, entryPoint)
+final class Gateway(
+    host: String,
+    port: Int,
+    token: String,
+    entryPoint: EntryPoint,
+    loginMs: Int = Gateway.LoginMs
+) extends AutoCloseable {
+  private val server =
+    new EntryPointServer(InetAddress.getByName(host), port, token, entryPoint, loginMs)
 
   /** Listens from here on.
     * @throws py4j.Py4JNetworkException
@@ -36,12 +48,18 @@ final class Gateway(host: String, port: Int, token: String, entryPoint: EntryPoi
   override def close(): Unit = server.shutdown()
 }
 
+object Gateway {
+  val LoginMs: Int = 10000
+  val MostConnections: Int = 16
+}
+
 /** py4j's server with connections of our own; its threads do not keep the driver alive. */
 private final class EntryPointServer(
     address: InetAddress,
     port: Int,
     token: String,
-    entryPoint: EntryPoint
+    entryPoint: EntryPoint,
+    loginMs: Int
 ) extends GatewayServer(
       entryPoint,
       port,
@@ -52,6 +70,8 @@ private final class EntryPointServer(
       NoCallbacks.client(address),
       ServerSocketFactory.getDefault
     ) {
+
+  private val connected = new AtomicInteger
 
   def open(): Unit = {
     startSocket()
@@ -64,10 +84,32 @@ private final class EntryPointServer(
       gateway: Py4jGateway,
       socket: Socket
   ): Py4JServerConnection = {
-    val connection =
-      new EntryPointConnection(gateway, socket, token, entryPoint, getListeners)
-    connection.startConnection()
-    connection
+    if (connected.incrementAndGet() > Gateway.MostConnections) {
+      leave(socket)
+      throw new Py4JNetworkException(s"more than ${Gateway.MostConnections} connections at once")
+    }
+    try {
+      val connection = new EntryPointConnection(
+        gateway,
+        socket,
+        token,
+        entryPoint,
+        getListeners,
+        loginMs,
+        () => leave(socket)
+      )
+      connection.startConnection()
+      connection
+    } catch {
+      case NonFatal(e) =>
+        leave(socket)
+        throw e
+    }
+  }
+
+  private def leave(socket: Socket): Unit = {
+    connected.decrementAndGet()
+    socket.close()
   }
 }
 
@@ -79,13 +121,20 @@ private final class EntryPointConnection(
     socket: Socket,
     token: String,
     entryPoint: EntryPoint,
-    listeners: JList[GatewayServerListener]
+    listeners: JList[GatewayServerListener],
+    loginMs: Int,
+    ended: () => Unit
 ) extends GatewayConnection(gateway, socket, token, NoCommands.list, listeners) {
 
   private val call = new EntryPointCall(entryPoint)
   call.init(gateway, this)
   commands.keySet.retainAll(Collections.singleton(authCommand.getCommandName))
   commands.put(call.getCommandName, call)
+
+  /** Whoever says nothing, or no end of a line, is hung up on before anything is read of it. */
+  override def run(): Unit =
+    try if (new Login(socket, reader).hasComeWithin(loginMs)) super.run() else shutdown(true)
+    finally ended()
 }
 
 private object NoCommands {

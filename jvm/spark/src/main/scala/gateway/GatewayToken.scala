@@ -6,6 +6,7 @@ import java.nio.file.{FileAlreadyExistsException, Files, Path}
 import java.security.SecureRandom
 import java.util.{HexFormat, Set => JSet}
 
+import org.apache.spark.sql.keyroute.plugin.SecretFile
 import org.apache.spark.sql.keyroute.route.KeyRouteException
 
 /** The gateway's secret.
@@ -22,13 +23,12 @@ final case class GatewayToken(value: String, madeFor: Option[Path]) {
 object GatewayToken {
   val Environment: String = "KEYROUTE_GATEWAY_TOKEN"
   private val RandomBytes = 32
-  private val ownerOnly = PosixFilePermissions.fromString("rw-------")
 
   /** From the file that the settings name, else the environment, else made for the application.
     * @param home
     *   folder under which `.keyroute/<appId>.token` is written
     * @throws KeyRouteException
-    *   where the file is readable by others, or does not hold a token
+    *   where the user's own file is readable by others, or does not hold a token
     */
   def find(file: String, environment: Option[String], home: Path, appId: String): GatewayToken =
     if (file.nonEmpty) GatewayToken(readOrMake(Path.of(file)), None)
@@ -48,13 +48,9 @@ object GatewayToken {
       catch { case _: FileAlreadyExistsException => read(path) }
 
   private def read(path: Path): String = {
-    val others = Files.getPosixFilePermissions(path)
-    others.removeAll(ownerOnly)
-    if (!others.isEmpty) {
+    SecretFile.exposed(path).foreach { mode =>
       throw new KeyRouteException(
-        s"the gateway's token file $path can be used by others (${PosixFilePermissions.toString(
-            Files.getPosixFilePermissions(path)
-          )}): run chmod 600 on it"
+        s"the gateway's token file $path can be used by others ($mode): run chmod 600 on it"
       )
     }
     checked(Files.readString(path).trim, s"the file $path")
@@ -75,10 +71,14 @@ object GatewayToken {
     val bytes = new Array[Byte](RandomBytes)
     new SecureRandom().nextBytes(bytes)
     val token = HexFormat.of().formatHex(bytes)
-    Option(path.toAbsolutePath.getParent).filterNot(Files.exists(_))
-      .foreach(Files.createDirectories(_, mode("rwx------")))
-    Files.createFile(path, mode("rw-------"))
-    Files.write(path, token.getBytes(UTF_8))
+    val folder = path.toAbsolutePath.getParent
+    if (!Files.exists(folder)) Files.createDirectories(folder, mode("rwx------"))
+    // Nobody reads a file that is only half there: it is written under another name, and linked.
+    val written = Files.createTempFile(folder, ".token", "", mode("rw-------"))
+    try {
+      Files.write(written, token.getBytes(UTF_8))
+      Files.createLink(path, written)
+    } finally Files.deleteIfExists(written)
     token
   }
 

@@ -1,7 +1,6 @@
 package org.apache.spark.sql.keyroute.publish
 
 import java.nio.charset.StandardCharsets.UTF_8
-import java.nio.file.attribute.PosixFilePermissions
 import java.nio.file.{Files, Path}
 import java.util.{List => JList}
 
@@ -12,6 +11,7 @@ import org.apache.curator.retry.RetryNTimes
 import org.apache.zookeeper.data.{ACL, Stat}
 import org.apache.zookeeper.{CreateMode, KeeperException, WatchedEvent, Watcher, ZooDefs}
 
+import org.apache.spark.sql.keyroute.plugin.SecretFile
 import org.apache.spark.sql.keyroute.route.KeyRouteException
 
 /** A znode as it was read. */
@@ -120,8 +120,7 @@ object ZooKeeperSession {
         "be readable by its owner only (chmod 600)"
     )
     if (!Files.isReadable(path)) refuse("cannot be read")
-    val mode = PosixFilePermissions.toString(Files.getPosixFilePermissions(path))
-    if (!mode.endsWith("------")) refuse(s"can be used by others ($mode)")
+    SecretFile.exposed(path).foreach(mode => refuse(s"can be used by others ($mode)"))
     val line = Files.readString(path).trim
     if (!line.matches("[^:\\s]+:\\S+")) refuse("does not hold user:password")
     line.getBytes(UTF_8)

@@ -9,6 +9,8 @@ import java.util.concurrent.TimeUnit.SECONDS
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.keyroute.publish.PublisherFixture.{eventually, patienceConfig}
+
 class GatewaySuite extends AnyFunSuite with BeforeAndAfterAll {
   private val token = "0123456789abcdef0123456789abcdef"
   private val answers = new EntryPoint {
@@ -66,6 +68,60 @@ class GatewaySuite extends AnyFunSuite with BeforeAndAfterAll {
       val reader = new BufferedReader(new InputStreamReader(socket.getInputStream, UTF_8))
       assert(Iterator.continually(readLine(reader)).takeWhile(_ != null).forall(_.startsWith("!x")))
     } finally socket.close()
+  }
+
+  private def connected(to: Gateway): Socket = {
+    val socket = new Socket(InetAddress.getLoopbackAddress, to.listeningPort)
+    socket.setSoTimeout(20000)
+    socket
+  }
+
+  private def hangsUpOn(socket: Socket): Boolean =
+    try socket.getInputStream.read() < 0
+    catch { case e: java.net.SocketException => e.getMessage.contains("reset") }
+
+  test("who does not authenticate in time, or sends a line without an end, is hung up on") {
+    val impatient = new Gateway("127.0.0.1", 0, token, answers, loginMs = 300)
+    impatient.open()
+    try {
+      val silent = connected(impatient)
+      val endless = connected(impatient)
+      try {
+        endless.getOutputStream.write(("A\n" + "x" * 9000).getBytes(UTF_8))
+        assert(hangsUpOn(endless) && hangsUpOn(silent))
+      } finally {
+        silent.close()
+        endless.close()
+      }
+      val patient = connected(impatient)
+      try {
+        patient.getOutputStream.write(s"A\n$token\n".getBytes(UTF_8))
+        patient.setSoTimeout(1000)
+        assert(patient.getInputStream.readNBytes(4).map(_.toChar).mkString == "!yv\n")
+        // Authenticated: it may be silent for longer than that.
+        intercept[java.net.SocketTimeoutException](patient.getInputStream.read())
+        patient.getOutputStream.write("c\nt\nprotocol\ne\n".getBytes(UTF_8))
+        assert(patient.getInputStream.readNBytes(5).map(_.toChar).mkString == "!yi1\n")
+      } finally patient.close()
+    } finally impatient.close()
+  }
+
+  test("connections are limited, and a place is free again when one ends") {
+    val limited = new Gateway("127.0.0.1", 0, token, answers)
+    limited.open()
+    try {
+      val held = Seq.fill(Gateway.MostConnections)(connected(limited))
+      val oneMore = connected(limited)
+      try assert(hangsUpOn(oneMore))
+      finally (oneMore +: held).foreach(_.close())
+      eventually {
+        val socket = connected(limited)
+        try {
+          socket.getOutputStream.write(s"A\n$token\n".getBytes(UTF_8))
+          assert(socket.getInputStream.read() == '!')
+        } finally socket.close()
+      }
+    } finally limited.close()
   }
 
   private val hostile = Seq(

@@ -2,9 +2,14 @@ package org.apache.spark.sql.keyroute.gateway
 
 import java.nio.file.attribute.PosixFilePermissions
 import java.nio.file.{Files, Path}
+import java.util.Collections
+import java.util.concurrent.{Callable, Executors}
+
+import scala.jdk.CollectionConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.keyroute.plugin.SecretFile
 import org.apache.spark.sql.keyroute.route.KeyRouteException
 
 class GatewayTokenSuite extends AnyFunSuite {
@@ -36,6 +41,30 @@ class GatewayTokenSuite extends AnyFunSuite {
     assert(made.value != secret && made.madeFor.isEmpty)
     assert(modeOf(file) == "rw-------")
     assert(GatewayToken.find(file.toString, None, at, "a").value == made.value)
+  }
+
+  test("drivers that make one file at once have one token, and leave nothing else behind") {
+    val file = home().resolve("token")
+    val drivers = Executors.newFixedThreadPool(8)
+    try {
+      val tokens = drivers.invokeAll(Collections.nCopies[Callable[String]](
+        32,
+        () => GatewayToken.find(file.toString, None, file.getParent, "a").value
+      )).asScala.map(_.get).toSet
+      assert(tokens == Set(Files.readString(file)))
+      assert(modeOf(file) == "rw-------")
+      assert(file.getParent.toFile.list.toSeq == Seq("token"))
+    } finally drivers.shutdownNow()
+  }
+
+  test("an open file is used where it belongs to somebody else, as mounted secrets do") {
+    val file = Files.createTempFile("keyroute", "token")
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"))
+    val owner = Files.getAttribute(file, "unix:uid").asInstanceOf[Int].toLong
+    assert(SecretFile.exposed(file).contains("rw-r--r--"))
+    assert(SecretFile.exposed(file, owner + 1).isEmpty)
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"))
+    assert(SecretFile.exposed(file).isEmpty)
   }
 
   test("a file that others can read is refused") {
