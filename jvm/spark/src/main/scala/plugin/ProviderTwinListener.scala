@@ -9,7 +9,8 @@ import org.apache.spark.sql.streaming.StreamingQueryListener
 import org.apache.spark.sql.streaming.StreamingQueryListener._
 
 /** Gives a new query the routed twin of a state store provider that was set on the session, after
-  * the plugin had set its own on the application; and tells when a query has ended.
+  * the plugin had set its own on the application; and Spark's own to a query whose session has
+  * KeyRoute off, so that the checkpoint it makes does not need KeyRoute. Tells when a query has ended.
   *
   * Spark tells of a query's start on the stream's own thread, before it reads the checkpoint: a
   * provider pinned there still wins. */
@@ -20,7 +21,7 @@ final class ProviderTwinListener extends StreamingQueryListener with Logging {
       for {
         session <- SparkSession.getActiveSession.orElse(SparkSession.getDefaultSession)
         query <- Option(session.sharedState.activeStreamingQueries.get(event.id))
-      } setTwin(query.sparkSessionForStream)
+      } setProvider(query.sparkSessionForStream)
     } catch {
       case NonFatal(e) =>
         logWarning(
@@ -30,11 +31,12 @@ final class ProviderTwinListener extends StreamingQueryListener with Logging {
         )
     }
 
-  private def setTwin(session: SparkSession): Unit =
-    if (Settings.enabled.orDefault(session.conf.getOption)) {
-      session.conf.getOption(SparkSettings.providerKey).flatMap(SparkSettings.twins.get)
-        .foreach(session.conf.set(SparkSettings.providerKey, _))
-    }
+  private def setProvider(session: SparkSession): Unit = {
+    val on = Settings.enabled.orDefault(session.conf.getOption)
+    val others = if (on) SparkSettings.twins else SparkSettings.originals
+    session.conf.getOption(SparkSettings.providerKey).flatMap(others.get)
+      .foreach(session.conf.set(SparkSettings.providerKey, _))
+  }
 
   override def onQueryProgress(event: QueryProgressEvent): Unit = ()
   override def onQueryTerminated(event: QueryTerminatedEvent): Unit =

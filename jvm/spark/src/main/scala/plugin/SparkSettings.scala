@@ -18,6 +18,9 @@ object SparkSettings extends Logging {
   val twins: Map[String, String] = Seq("RocksDBStateStoreProvider", "HDFSBackedStateStoreProvider")
     .map(name => s"$sparkStates.$name" -> s"$ourStates.Routed$name").toMap
 
+  /** The provider of Spark that each twin stands for. */
+  val originals: Map[String, String] = twins.map(_.swap)
+
   /** What Spark takes where nothing is set. */
   val defaultProvider: String = s"$sparkStates.HDFSBackedStateStoreProvider"
 

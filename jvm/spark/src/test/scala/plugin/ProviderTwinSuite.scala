@@ -48,7 +48,16 @@ class ProviderTwinSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(session.conf.get(SparkSettings.providerKey) == sparks, "the session's own is left")
   }
 
-  test("in a session where KeyRoute is off it is left") {
+  test("in a session where KeyRoute is off a new checkpoint does not need it") {
+    val session = spark.newSession()
+    session.conf.set(Settings.enabled.key, "false")
+    assert(session.conf.get(SparkSettings.providerKey).startsWith("org.apache.spark.sql.keyroute"))
+    val offsets = pinned(session)
+    assert(offsets.contains(SparkSettings.defaultProvider))
+    assert(!offsets.contains("keyroute"))
+  }
+
+  test("in a session where KeyRoute is off its own provider is left") {
     val session = spark.newSession()
     session.conf.set(SparkSettings.providerKey, sparks)
     session.conf.set(Settings.enabled.key, "false")
