@@ -38,11 +38,14 @@ final class MapTaskCounter(
   def rowsByEntry: Long = byEntryRows
   def rowsBySlot: Long = partitions.sum - byEntryRows
 
-  /** Sends what was counted to the driver. Only when the task has succeeded. */
-  def report(): Unit = counts.foreach(TaskReports.send)
+  /** Sends what was counted to the driver. Only when the task has succeeded.
+    * @param mostSent
+    *   counters of each sketch; of more, the heaviest are sent
+    */
+  def report(mostSent: Int): Unit = counts(mostSent).foreach(TaskReports.send)
 
   /** What was counted; None where nothing is wanted. */
-  def counts: Option[MapTaskCounts] = exchange.map { e =>
+  def counts(mostSent: Int): Option[MapTaskCounts] = exchange.map { e =>
     val message = MapTaskCounts.newBuilder()
       .setRunId(e.id.runId.toString)
       .setBatch(e.id.batch)
@@ -55,7 +58,7 @@ final class MapTaskCounter(
       .setUpstreamGroup(e.upstream.fold(-1L)(_.group))
       .setUpstreamKey(e.upstream.fold("")(_.how))
     partitions.foreach(message.addPartitionRows)
-    sketches.addTo(message)
+    sketches.addTo(message, mostSent)
     message.build()
   }
 }
@@ -77,10 +80,10 @@ object MapTaskCounter {
       if (pairs != null) pairs.offer(upstream, fingerprint)
     }
 
-    def addTo(message: MapTaskCounts.Builder): Unit = {
+    def addTo(message: MapTaskCounts.Builder, most: Int): Unit = {
       slots.addTo(message)
-      if (keys != null) message.setKeys(keys.toProto)
-      if (pairs != null) message.setPairs(pairs.toProto)
+      if (keys != null) message.setKeys(keys.heaviest(most))
+      if (pairs != null) message.setPairs(pairs.heaviest(most))
     }
   }
 }

@@ -15,7 +15,8 @@ final case class ReduceTaskReport(exchange: ExchangeId) {
     */
   def onSuccess(context: TaskContext, partition: Int): Unit =
     context.addTaskCompletionListener[Unit] { ended =>
-      if (!ended.isFailed() && !ended.isInterrupted()) TaskReports.send(reads(ended, partition))
+      if (!ended.isFailed() && !ended.isInterrupted())
+        TaskReports.attempt(TaskReports.send(reads(ended, partition)))
     }
 
   private def reads(context: TaskContext, partition: Int): ReduceTaskReads = {

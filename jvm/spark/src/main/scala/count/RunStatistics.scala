@@ -1,5 +1,6 @@
 package org.apache.spark.sql.keyroute.count
 
+import scala.collection.concurrent.TrieMap
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
@@ -20,18 +21,20 @@ final case class History(periodRows: Long, periods: Int, settleMs: Long = 500)
 
 /** Statistics of one run of a query. Reports gather by batch; a batch that is over is closed a
   * little later and joins the open period; periods are closed by their size and at a change of
-  * tables. Memory is bounded by the settings, whatever is reported. Not thread-safe; time comes
-  * in. */
+  * tables. Memory is bounded by the settings, whatever is reported. Not thread-safe but for
+  * `switched`, `version`, `placement` and `executorLost`; time comes in. */
 private[count] final class RunStatistics(val query: RunningQuery, history: History) {
   private val pending = mutable.TreeMap.empty[Long, PendingBatch]
   private val late = mutable.TreeMap.empty[Long, BatchReports]
-  private val placed = mutable.TreeMap.empty[(Long, Int), String]
+  // Read by the stream's thread, which must not wait for a merge.
+  private val placed = TrieMap.empty[(Long, Int), String]
   private var closedPeriods = Vector.empty[PeriodCounts]
   private var openPeriod = Option.empty[PeriodCounts]
   private var statuses = Vector.empty[BatchStatus]
   private var lastClosed = -1L
-  // The newest last; two are enough for the batches that are not closed yet.
-  private var versions = Vector(query.sinceBatch -> query.inForce.version)
+  // The newest last; two are enough for the batches that are not closed yet. Written by the stream's
+  // thread alone.
+  @volatile private var versions = Vector(query.sinceBatch -> query.inForce.version)
 
   def switched(batch: Long, version: Long): Unit =
     versions = (versions :+ (batch -> version)).takeRight(2)
@@ -78,7 +81,8 @@ private[count] final class RunStatistics(val query: RunningQuery, history: Histo
     pending.collect { case (n, b) if b.end.exists(_.atMs + history.settleMs <= nowMs) => n }
       .toSeq.foreach(close)
 
-  def executorLost(executor: String): Unit = placed.filterInPlace((_, e) => e != executor)
+  def executorLost(executor: String): Unit =
+    placed.foreach { case (partition, e) => if (e == executor) placed.remove(partition, e) }
 
   /** Executor on which each group's partition was last read. */
   def placement: Map[(Long, Int), String] = placed.toMap

@@ -29,9 +29,10 @@ final class StatisticsCollector(
     nowMs: () => Long,
     applied: (UUID, Long, Long) => Unit
 ) extends Logging {
-  private var runs = VectorMap.empty[UUID, RunStatistics]
+  // Changed under the collector's lock; each run's counts under the run's own.
+  @volatile private var runs = VectorMap.empty[UUID, RunStatistics]
   private var ended = Vector.empty[UUID]
-  private var hosts = Map.empty[String, String]
+  @volatile private var hosts = Map.empty[String, String]
 
   def started(query: RunningQuery): Unit = synchronized {
     runs = runs.updated(query.queryId, new RunStatistics(query, history))
@@ -48,8 +49,9 @@ final class StatisticsCollector(
     }
   }
 
+  /** By the stream's thread, which does not wait for a merge here. */
   def switched(runId: UUID, batch: Long, version: Long): Unit =
-    inRun(runId)(_.switched(batch, version))
+    run(runId).foreach(_.switched(batch, version))
 
   /** A report of an executor: its kind, then its bytes; see [[TaskReports]]. */
   def received(report: Array[Byte]): Unit =
@@ -68,9 +70,8 @@ final class StatisticsCollector(
       }
     } catch { case NonFatal(e) => logDebug("a report that cannot be read was dropped", e) }
 
-  def shuffled(queryId: UUID, batch: Long, bytes: ShuffleBytes): Unit = synchronized {
-    runs.get(queryId).foreach(_.shuffled(batch, bytes, nowMs()))
-  }
+  def shuffled(queryId: UUID, batch: Long, bytes: ShuffleBytes): Unit =
+    runs.get(queryId).foreach(run => run.synchronized(run.shuffled(batch, bytes, nowMs())))
 
   def batchEnded(runId: UUID, batch: Long, inputRows: Long, durationMs: Long): Unit =
     inRun(runId)(_.ended(batch, inputRows, durationMs, nowMs()))
@@ -84,22 +85,21 @@ final class StatisticsCollector(
     runs.values.foreach(_.executorLost(executor))
   }
 
-  /** Executor on which each partition of each group was last read. */
-  def placement(runId: UUID): Map[(Long, Int), String] = synchronized {
-    runs.values.find(_.query.runId == runId).fold(Map.empty[(Long, Int), String])(_.placement)
-  }
+  /** Executor on which each partition of each group was last read. Does not wait for a merge. */
+  def placement(runId: UUID): Map[(Long, Int), String] =
+    run(runId).fold(Map.empty[(Long, Int), String])(_.placement)
 
   /** The newest batches of a run, oldest first. */
-  def batches(runId: UUID): Seq[BatchStatus] = synchronized {
-    runs.values.find(_.query.runId == runId).toSeq.flatMap { run =>
+  def batches(runId: UUID): Seq[BatchStatus] = run(runId).toSeq.flatMap { run =>
+    run.synchronized {
       run.settle(nowMs())
       run.batches
     }
   }
 
   /** None for a query that is not known. */
-  def query(queryId: UUID): Option[QueryStatistics] = synchronized {
-    runs.get(queryId).map { run =>
+  def query(queryId: UUID): Option[QueryStatistics] = runs.get(queryId).map { run =>
+    run.synchronized {
       run.settle(nowMs())
       QueryStatistics.newBuilder().setFormat(1)
         .setQueryId(queryId.toString).setRunId(run.query.runId.toString)
@@ -117,9 +117,11 @@ final class StatisticsCollector(
       .setExecutor(executor).setHost(hosts.getOrElse(executor, "")).build()
   }
 
-  private def inRun(runId: UUID)(f: RunStatistics => Unit): Unit = synchronized {
-    runs.values.find(_.query.runId == runId).foreach(f)
-  }
+  private def run(runId: UUID): Option[RunStatistics] =
+    runs.values.find(_.query.runId == runId)
+
+  private def inRun(runId: UUID)(f: RunStatistics => Unit): Unit =
+    run(runId).foreach(run => run.synchronized(f(run)))
 }
 
 object StatisticsCollector {

@@ -5,6 +5,7 @@ import java.util.{Properties, UUID}
 import scala.collection.mutable
 import scala.util.Try
 
+import org.apache.spark.Success
 import org.apache.spark.scheduler._
 import org.apache.spark.sql.streaming.StreamingQueryListener._
 
@@ -31,7 +32,7 @@ final class TaskListener(collector: StatisticsCollector, events: ClusterEvents)
   override def onTaskEnd(event: SparkListenerTaskEnd): Unit =
     for {
       (query, batch) <- stages.get(event.stageId)
-      metrics <- Option(event.taskMetrics)
+      metrics <- Option(event.taskMetrics) if event.reason == Success
     } {
       val read = metrics.shuffleReadMetrics
       val bytes = ShuffleBytes(read.localBytesRead, read.remoteBytesRead)

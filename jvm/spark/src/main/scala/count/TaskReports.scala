@@ -2,19 +2,24 @@ package org.apache.spark.sql.keyroute.count
 
 import java.nio.ByteBuffer
 import java.util.UUID
+import java.util.concurrent.atomic.AtomicBoolean
+
+import scala.util.control.NonFatal
 
 import org.apache.spark.api.plugin.PluginContext
+import org.apache.spark.internal.Logging
 
 import io.keyroute.proto.v1.{MapTaskCounts, ReduceTaskReads}
 
 /** The executor's way to the driver. A report is a byte array whose first byte is its kind; a lost
-  * report costs statistics, never correctness. */
-object TaskReports {
+  * report costs statistics, never correctness, and never a task. */
+object TaskReports extends Logging {
   val MapCounts: Byte = 1
   val ReduceReads: Byte = 2
   val StoreApplied: Byte = 3
 
   @volatile private var context: PluginContext = _
+  private val warned = new AtomicBoolean
 
   /** By the executor plugin, once. */
   def connect(context: PluginContext): Unit = this.context = context
@@ -26,6 +31,20 @@ object TaskReports {
 
   def send(reads: ReduceTaskReads): Unit = send(ReduceReads, reads.toByteArray)
 
+  /** Makes and sends a report. What fails is logged, as a warning the first time: Spark fails a task
+    * whose listener throws, and a task shall not fail for its statistics. */
+  def attempt(report: => Unit): Unit =
+    try report
+    catch {
+      case NonFatal(e) if warned.compareAndSet(false, true) =>
+        logWarning(
+          "a task's report could not be made or sent to the driver; its statistics are " +
+            "incomplete. Further failures are logged at debug level.",
+          e
+        )
+      case NonFatal(e) => logDebug("a task's report could not be made or sent", e)
+    }
+
   /** A partition's store took in, or gave away, the rows of a switch batch. */
   def sendApplied(runId: UUID, batch: Long, applyMs: Long): Unit = {
     val body = ByteBuffer.allocate(4 * java.lang.Long.BYTES)
@@ -35,6 +54,6 @@ object TaskReports {
 
   private def send(kind: Byte, bytes: Array[Byte]): Unit = {
     val to = context
-    if (to != null) to.send(kind +: bytes)
+    if (to != null) attempt(to.send(kind +: bytes))
   }
 }

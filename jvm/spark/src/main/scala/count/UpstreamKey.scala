@@ -12,7 +12,7 @@ import io.keyroute.core.table.GroupShape
   * @param group
   *   of the upstream operator
   * @param how
-  *   it was found: `attribute`, `name` or `setting`
+  *   it was found: `attribute`, `setting` or `name`
   * @param fingerprint
   *   over the exchange's input; equal to the one that routed the row upstream
   */
@@ -35,12 +35,12 @@ object UpstreamKey {
         val shape = routing.shapes(group)
         Option.when(shape.routingOrdinals.nonEmpty)(shape).flatMap { _ =>
           byAttribute(shape, upstream.key).map("attribute" -> _)
+            .orElse(bySetting(shape, setting, input).map("setting" -> _))
             .orElse(byName(
               shape,
               shape.routingOrdinals.map(shape.keyNames),
               input
             ).map("name" -> _))
-            .orElse(bySetting(shape, setting, input).map("setting" -> _))
             .map { case (how, columns) =>
               UpstreamKey(group, how, KeyHash(columns, columns.indices).fingerprint)
             }

@@ -5,7 +5,12 @@ import scala.util.control.NonFatal
 import com.codahale.metrics.{Gauge, MetricRegistry}
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.keyroute.count.{History, StatisticsCollector, TaskListener}
+import org.apache.spark.sql.keyroute.count.{
+  History,
+  ReportInbox,
+  StatisticsCollector,
+  TaskListener
+}
 import org.apache.spark.sql.keyroute.gateway.{DriverEntryPoint, Gateway, GatewayToken, QueryBoard}
 import org.apache.spark.sql.keyroute.handoff.{CheckpointLayout, TableStore}
 import org.apache.spark.sql.keyroute.place.CoordinatorPlacement
@@ -33,6 +38,9 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
     (run, batch, ms) => board.applied(run, batch, ms)
   )
 
+  /** Where executors' reports arrive. */
+  val inbox: ReportInbox = new ReportInbox(ReportInbox.MostBytes, collector.received)
+
   private val publisher: Option[Publisher] = makePublisher()
   private val queries = new RunningQueries(board, collector, publisher)
   private val listener = new TaskListener(collector, queries)
@@ -41,6 +49,7 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
 
   /** Opens everything. What fails is warned of and left out. */
   def open(): Unit = {
+    inbox.open()
     sc.listenerBus.addToQueue(listener, "keyroute")
     Driver.reconfigurations = queries
     if (Settings.placementEnabled.in(settings) && !sc.isLocal) {
@@ -70,6 +79,7 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
     Driver.placement = None
     val closing = Seq(
       () => sc.listenerBus.removeListener(listener),
+      () => inbox.close(),
       () => publisher.foreach(_.close()),
       () => gateway.foreach(_.close()),
       () => token.foreach(_.discard())

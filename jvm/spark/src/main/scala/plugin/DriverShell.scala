@@ -45,7 +45,7 @@ final class DriverShell extends DriverPlugin with Logging {
   /** A report of an executor's counters. */
   override def receive(message: AnyRef): AnyRef = {
     message match {
-      case report: Array[Byte] if report.nonEmpty => parts.foreach(_.collector.received(report))
+      case report: Array[Byte] if report.nonEmpty => parts.foreach(_.inbox.put(report))
       case _ => ()
     }
     null

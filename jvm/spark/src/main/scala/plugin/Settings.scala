@@ -1,6 +1,10 @@
 package org.apache.spark.sql.keyroute.plugin
 
+import java.util.concurrent.ConcurrentHashMap
+
 import org.apache.spark.internal.Logging
+
+import io.keyroute.core.sketch.SpaceSaving
 
 /** One setting: declared once, here, and read by `docs/configuration.md`'s generator.
   *
@@ -19,7 +23,7 @@ final case class Setting[T](
     unit: String,
     doc: String,
     parse: String => T
-) extends Logging {
+) {
 
   /** Value in a configuration given as a look-up; a clear error for a value that cannot be read. */
   def in(lookup: String => Option[String]): T = {
@@ -37,12 +41,18 @@ final case class Setting[T](
     try in(lookup)
     catch {
       case e: IllegalArgumentException =>
-        logWarning(s"${e.getMessage} The default is taken: $default")
+        Settings.warnOnce(s"${e.getMessage} The default is taken: $default")
         parse(default)
     }
 }
 
-object Settings {
+object Settings extends Logging {
+  private val MostWarnings = 256
+  private val warned = ConcurrentHashMap.newKeySet[String]()
+
+  private[plugin] def warnOnce(sentence: String): Unit =
+    if (warned.size < MostWarnings && warned.add(sentence)) logWarning(sentence)
+
   private def bool(s: String): Boolean = s.toBooleanOption
     .getOrElse(throw new IllegalArgumentException("neither true nor false"))
 
@@ -124,7 +134,7 @@ object Settings {
     "32768",
     "integer",
     "Counters of each sketch: the heaviest keys, or pairs, that are told apart.",
-    _.toInt
+    between(1L, SpaceSaving.MaxCapacity.toLong)(_).toInt
   )
 
   val statisticsPeriodRows: Setting[Long] = Setting(
@@ -148,7 +158,7 @@ object Settings {
     "",
     "text",
     "Names of the columns that hold the upstream operator's key, comma-separated, where KeyRoute " +
-      "does not find them itself.",
+      "cannot follow them through the plan itself.",
     identity
   )
 

@@ -19,8 +19,11 @@ object SettingsPage {
 
   private val tail =
     """
-      |Only `spark.keyroute.enabled` is also read from the session: after
-      |`SET spark.keyroute.enabled=false` the queries that it starts are left to Spark. The environment variable
+      |What concerns single queries is also read from the session that starts them: `enabled`, `slots`,
+      |`statistics.enabled`, `statistics.counters`, `statistics.upstreamKey`, `placement.enabled`,
+      |`handoff.*` and `routeLog.assumeNoTable`. A value there that cannot be read is warned of, and the
+      |default holds. After `SET spark.keyroute.enabled=false` the queries that the session starts are left
+      |to Spark, and their new checkpoints do not need KeyRoute. The environment variable
       |`KEYROUTE_GATEWAY_TOKEN` holds the gateway's token where no file is named.
       |
       |## What the plugin sets
@@ -31,7 +34,8 @@ object SettingsPage {
       || `spark.sql.streaming.stateStore.providerClass` | RocksDB's and the HDFS-backed one get their routed twins |
       || `spark.sql.streaming.streamingQueryListeners` | one is added |
       |
-      |The listener gives the routed twin also to a provider that a session sets. A provider that has
+      |The listener gives the routed twin also to a provider that a session sets, and Spark's own where
+      |the session has KeyRoute off. A provider that has
       |no twin is left, and its queries stay on Spark's hash.
       |
       |With `spark.keyroute.enabled=false` in the application only the extension is added, so that a

@@ -6,7 +6,12 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.keyroute.count.{CountedExchange, MapTaskCounter, ReduceTaskReport}
+import org.apache.spark.sql.keyroute.count.{
+  CountedExchange,
+  MapTaskCounter,
+  ReduceTaskReport,
+  TaskReports
+}
 import org.apache.spark.util.MutablePair
 
 /** The writing side of a routed exchange: gives each row its partition, and counts. It goes to the
@@ -31,10 +36,11 @@ final case class MapSide(
   /** @param copy
     *   whether the shuffle keeps rows beyond the next
     */
-  def route(rows: RDD[InternalRow], copy: Boolean): RDD[Product2[Int, InternalRow]] =
+  def route(rows: RDD[InternalRow], copy: Boolean): RDD[Product2[Int, InternalRow]] = {
+    val mostSent = counted.fold(0)(_.sentBy(rows.getNumPartitions))
     rows.mapPartitionsWithIndexInternal(
       (mapPartition, iterator) => {
-        val key = keyOf(TaskContext.get(), mapPartition)
+        val key = keyOf(TaskContext.get(), mapPartition, mostSent)
         if (copy) iterator.map(row => (key.partition(row), row.copy()): Product2[Int, InternalRow])
         else {
           val pair = new MutablePair[Int, InternalRow]()
@@ -43,8 +49,9 @@ final case class MapSide(
       },
       isOrderSensitive = false
     )
+  }
 
-  private def keyOf(task: TaskContext, mapPartition: Int): RouteKey =
+  private def keyOf(task: TaskContext, mapPartition: Int, mostSent: Int): RouteKey =
     if (version == 0 && counted.isEmpty) RouteKey.bySpark(hash, input)
     else {
       val table = routing.table(group)
@@ -52,7 +59,7 @@ final case class MapSide(
       task.addTaskCompletionListener[Unit] { ended =>
         rowsByTable.add(counter.rowsByEntry)
         rowsBySlot.add(counter.rowsBySlot)
-        if (!ended.isFailed() && !ended.isInterrupted()) counter.report()
+        if (!ended.isFailed() && !ended.isInterrupted()) TaskReports.attempt(counter.report(mostSent))
       }
       RouteKey.byTable(
         KeyHash(hash.expressions, table.shape.routingOrdinals),

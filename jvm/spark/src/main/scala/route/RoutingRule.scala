@@ -57,8 +57,18 @@ final class RoutingRule(session: SparkSession, decider: BatchDecider)
       nodes.head.info.storeVersion,
       new Path(query.resolvedCheckpointRoot),
       GroupFinder.operators(nodes),
-      GroupFinder.groups(plan, bypass(query))
+      groups(plan, query)
     )
+
+  /** Of a plan that cannot be read none is known: a query without tables then stays on Spark's hash,
+    * and one with tables goes by its route log. */
+  private def groups(plan: SparkPlan, query: StreamExecution): Seq[PlannedGroup] =
+    try GroupFinder.groups(plan, bypass(query))
+    catch {
+      case NonFatal(e) =>
+        logWarning(s"KeyRoute finds no routing groups in a plan of query ${query.id}", e)
+        Nil
+    }
 
   /** Why the whole query stays on Spark's hash. */
   private def bypass(query: StreamExecution): Option[String] =

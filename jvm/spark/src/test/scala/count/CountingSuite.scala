@@ -1,5 +1,6 @@
 package org.apache.spark.sql.keyroute.count
 
+import java.util.UUID
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
@@ -116,6 +117,40 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
     ).distinct.size == counts.size)
   }
 
+  test("a value that a session sets and that cannot be read is as if it were not set") {
+    val bad = Seq("spark.keyroute.statistics.counters", "spark.keyroute.enabled")
+      .map(_ -> "abc").toMap
+    val (_, counts) = counted(bad)(twoDedups)
+    assert(counts.map(_.getKeys.getCapacity).toSet == Set(32768))
+    val (_, none) = counted(Map("spark.keyroute.statistics.counters" -> "0"))(twoDedups)
+    assert(none.map(_.getKeys.getCapacity).toSet == Set(32768))
+  }
+
+  test("a driver that cannot be reached costs the reports and no task") {
+    Driver.received.clear()
+    Driver.reachable = false
+    val run =
+      try streamed("random", feeds, OutputMode.Update())(s => twoDedups(s.head))
+      finally Driver.reachable = true
+    assert(Driver.received.isEmpty)
+    assert(run.batches == streamed("none", feeds, OutputMode.Update())(s =>
+      twoDedups(s.head)).batches)
+  }
+
+  test("the user's word for the upstream key goes before its name") {
+    val renamed = (frame: DataFrame) => numbered(frame).withColumnRenamed("k", "value")
+    val setting = Map("spark.keyroute.statistics.upstreamKey" -> "other")
+    val (_, counts) = counted(setting)(
+      renamed(_).withColumn("other", col("value")).dropDuplicates("value", "v")
+    )
+    assert(counts.filter(_.getGroup == 0L).map(_.getUpstreamKey).toSet == Set("setting"))
+  }
+
+  test("the more map tasks there are, the fewer counters each sends") {
+    val exchange = CountedExchange(ExchangeId(UUID.randomUUID(), 0, 0, 0), 0, 32768, None)
+    assert(Seq(0, 1, 2, 16, 1000).map(exchange.sentBy) == Seq(32768, 32768, 16384, 2048, 1024))
+  }
+
   test("statistics off: nothing is reported") {
     Driver.received.clear()
     val off = Map("spark.keyroute.statistics.enabled" -> "false")
@@ -146,6 +181,7 @@ object CountingSuite {
   /** Stands for the driver's side. */
   private object Driver extends PluginContext {
     val received = new ConcurrentLinkedQueue[Array[Byte]]()
+    @volatile var reachable: Boolean = true
 
     private def ofKind(kind: Byte): Seq[Array[Byte]] =
       received.asScala.toSeq.filter(_.head == kind).map(_.tail)
@@ -154,6 +190,7 @@ object CountingSuite {
     def reads: Seq[ReduceTaskReads] = ofKind(TaskReports.ReduceReads).map(ReduceTaskReads.parseFrom)
 
     override def send(message: AnyRef): Unit = message match {
+      case _ if !reachable => throw new IllegalStateException("the driver's endpoint is not known")
       case bytes: Array[Byte] => received.add(bytes): Unit
       case other => throw new IllegalArgumentException(s"not a report: $other")
     }

@@ -1,6 +1,8 @@
 package org.apache.spark.sql.keyroute.count
 
 import java.util.UUID
+import java.util.concurrent.TimeUnit.SECONDS
+import java.util.concurrent.{CountDownLatch, Executors}
 
 import scala.jdk.CollectionConverters._
 
@@ -55,6 +57,46 @@ class StatisticsCollectorSuite extends AnyFunSuite {
     assert((batch.getLocalBytes, batch.getRemoteBytes) == (10L, 20L))
     assert(batch.getImbalanceList.asScala.map(_.doubleValue) == Seq(2.0, 1.0))
     assert(batch.getPartitionRows(0).getRowsList.asScala.map(_.longValue) == Seq(6, 1, 2))
+  }
+
+  test("a stream's thread does not wait for a report that is being taken in") {
+    val (entered, leave) = (new CountDownLatch(1), new CountDownLatch(1))
+    @volatile var blocking = false
+    val collector = new StatisticsCollector(
+      History(100, 3),
+      () => {
+        if (blocking) {
+          entered.countDown()
+          leave.await()
+        }
+        0L
+      },
+      (_, _, _) => ()
+    )
+    val query = Reports.query()
+    collector.started(query)
+    collector.received(TaskReports.ReduceReads +: Reports.read(query, 0, 1, "a").toByteArray)
+    blocking = true
+    val merging = new Thread(() =>
+      collector.received(TaskReports.ReduceReads +: Reports.read(query, 0, 2, "b").toByteArray)
+    )
+    merging.start()
+    try {
+      assert(entered.await(20, SECONDS))
+      val stream = Executors.newSingleThreadExecutor()
+      try {
+        val seen = stream.submit[Map[(Long, Int), String]] { () =>
+          collector.switched(query.runId, 1, 5)
+          collector.started(Reports.query())
+          collector.placement(query.runId)
+        }
+        assert(seen.get(20, SECONDS) == Map((0L, 1) -> "a"))
+      } finally stream.shutdownNow()
+    } finally {
+      leave.countDown()
+      merging.join(20000)
+    }
+    assert(collector.query(query.queryId).exists(_.getTableVersion == 5))
   }
 
   test("a period: slots, keys and pairs are merged over map tasks and batches") {

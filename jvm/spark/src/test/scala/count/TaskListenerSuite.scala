@@ -1,14 +1,21 @@
 package org.apache.spark.sql.keyroute.count
 
 import java.nio.file.Files
-import java.util.UUID
 import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.{Properties, UUID}
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.executor.{ExecutorMetrics, TaskMetrics}
+import org.apache.spark.scheduler.{
+  SparkListenerStageSubmitted,
+  SparkListenerTaskEnd,
+  StageInfo
+}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.keyroute.publish.PublisherFixture.{eventually, patienceConfig}
+import org.apache.spark.{Success, TaskKilled, TaskResultLost}
 
 class TaskListenerSuite extends AnyFunSuite {
   test("a real query's batches, bytes and end are seen") {
@@ -46,5 +53,41 @@ class TaskListenerSuite extends AnyFunSuite {
       query.stop()
       eventually(assert(ended.contains(query.runId)))
     } finally spark.stop()
+  }
+
+  test("the bytes of an attempt that failed or was killed are not counted") {
+    val collector = new StatisticsCollector(History(1000, 2), () => 0L, (_, _, _) => ())
+    val query = Reports.query()
+    collector.started(query)
+    val listener = new TaskListener(
+      collector,
+      new ClusterEvents {
+        override def batchEnded(run: UUID, batch: Long, rows: Long, ms: Long): Unit = ()
+        override def queryEnded(run: UUID): Unit = ()
+      }
+    )
+    val properties = new Properties
+    properties.setProperty("sql.streaming.queryId", query.queryId.toString)
+    properties.setProperty("streaming.sql.batchId", "0")
+    val stage = new StageInfo(7, 0, "s", 3, Nil, Nil, "", resourceProfileId = 0)
+    listener.onStageSubmitted(SparkListenerStageSubmitted(stage, properties))
+    Seq(Success, TaskKilled("another attempt succeeded"), TaskResultLost).foreach { reason =>
+      val metrics = new TaskMetrics
+      metrics.shuffleReadMetrics.incLocalBytesRead(10)
+      metrics.shuffleReadMetrics.incRemoteBytesRead(3)
+      listener.onTaskEnd(SparkListenerTaskEnd(
+        7,
+        0,
+        "ResultTask",
+        reason,
+        null,
+        new ExecutorMetrics,
+        metrics
+      ))
+    }
+    collector.batchEnded(query.runId, 0, 1, 1)
+    collector.batchEnded(query.runId, 1, 1, 1)
+    val bytes = collector.query(query.queryId).get.getPeriods(0)
+    assert((bytes.getLocalBytes, bytes.getRemoteBytes) == (10L, 3L))
   }
 }

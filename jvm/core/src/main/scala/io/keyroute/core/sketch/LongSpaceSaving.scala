@@ -36,6 +36,18 @@ final class LongSpaceSaving(maxCounters: Int) extends SpaceSaving[LongSpaceSavin
     builder.build()
   }
 
+  /** The message with the heaviest keys only, where there are more than `most`. Each then has the rows
+    * that are surely its own, so that no error remains; what is left out is only in the rows. */
+  def heaviest(most: Int): KeySketch =
+    if (size <= most) toProto
+    else {
+      val builder = KeySketch.newBuilder().setRows(rows).setCapacity(capacity)
+      surest(most).filter(sure(_) > 0).foreach { c =>
+        builder.addFingerprints(keys(c)).addCounts(sure(c)).addErrors(0)
+      }
+      builder.build()
+    }
+
   private def find(key: Long, hash: Int): Int = {
     var place = index.firstPlace(hash)
     var counter = index.counterAt(place)

@@ -42,6 +42,19 @@ final class PairSpaceSaving(maxCounters: Int) extends SpaceSaving[PairSpaceSavin
     builder.build()
   }
 
+  /** The message with the heaviest pairs only, where there are more than `most`. Each then has the rows
+    * that are surely its own, so that no error remains; what is left out is only in the rows. */
+  def heaviest(most: Int): PairSketch =
+    if (size <= most) toProto
+    else {
+      val builder = PairSketch.newBuilder().setRows(rows).setCapacity(capacity)
+      surest(most).filter(sure(_) > 0).foreach { c =>
+        builder.addUpstream(lefts(c)).addDownstream(rights(c))
+        builder.addCounts(sure(c)).addErrors(0)
+      }
+      builder.build()
+    }
+
   private def find(left: Long, right: Long, hash: Int): Int = {
     var place = index.firstPlace(hash)
     var counter = index.counterAt(place)

@@ -69,6 +69,19 @@ abstract class SpaceSaving[S <: SpaceSaving[S]] private[sketch] (initialCapacity
       }
     )
 
+  /** Counters with the most rows that are surely theirs (count less error), the most first; keys
+    * ascending where those are equal. */
+  private[sketch] def surest(most: Int): Array[Int] =
+    IndexSort.sort(
+      size,
+      (left, right) => {
+        val (l, r) = (sure(left), sure(right))
+        l < r || (l == r && keyBefore(right, left))
+      }
+    ).take(most)
+
+  private[sketch] def sure(counter: Int): Long = summary.count(counter) - errors(counter)
+
   /** Whether the key of one counter is before that of another, in any total order. */
   private[sketch] def keyBefore(left: Int, right: Int): Boolean
 

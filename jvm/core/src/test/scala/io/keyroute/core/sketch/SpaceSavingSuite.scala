@@ -184,6 +184,27 @@ class SpaceSavingSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertLaws(sketch, offers ++ offers.take(50000))
   }
 
+  test("the heaviest only: counts that are surely their keys' own, of a sketch that merges") {
+    val random = new scala.util.Random(7)
+    val offers = List.fill(20000)((1 / (random.nextDouble() + 1e-5)).toLong)
+    val truth = offers.groupBy(identity).map { case (key, all) => key -> all.size.toLong }
+    val (keys, pairs) = (new LongSpaceSaving(300), new PairSpaceSaving(300))
+    offers.foreach { key =>
+      keys.offer(key)
+      pairs.offer(-key, key)
+    }
+    assert(keys.heaviest(300) === keys.toProto)
+    val few = LongSpaceSaving.fromProto(keys.heaviest(20))
+    assert(few.entries.size === 20 && few.capacity === 300 && few.rows === 20000)
+    assert(few.entries.forall(e => e.error == 0 && e.count <= truth(e.key)))
+    assert(few.entries.map(_.key).take(10) === (1L to 10L))
+    val fewPairs = PairSpaceSaving.fromProto(pairs.heaviest(20))
+    assert(fewPairs.entries.map(e => (-e.upstream, e.count)) ===
+      few.entries.map(e => (e.key, e.count)))
+    few.merge(LongSpaceSaving.fromProto(keys.heaviest(5)))
+    assert(few.rows === 40000 && few.capacity === 300 && few.entries.size === 20)
+  }
+
   test("two mebibytes hold at least 30,000 pairs") {
     assert(PairSpaceSaving.capacityFor(2L << 20) === 31775)
     assert(LongSpaceSaving.capacityFor(0) === 1)
