@@ -33,7 +33,7 @@ object NaiveExchanges extends (SparkSessionExtensions => Unit) {
     private def swap(plan: SparkPlan, id: UUID, run: UUID, batch: Long): SparkPlan = {
       val groups = GroupFinder.groups(plan, None)
       val shapes = RandomTables.shapes(groups)
-      val tables = RoutingTables(1L, id.toString, shapes.map(RandomTables.random), Nil)
+      val tables = RoutingTables(1L, id.toString, shapes.map(RandomTables.random(_)), Nil)
       val route = BatchRoute(
         id,
         run,
