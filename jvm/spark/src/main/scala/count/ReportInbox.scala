@@ -35,8 +35,8 @@ final class ReportInbox(mostBytes: Long, takeIn: Array[Byte] => Unit)
       // At 1, 2, 4, 8 … so that a flood does not flood the log.
       val number = lost.incrementAndGet()
       if ((number & (number - 1)) == 0) {
-        logWarning(s"$number reports of executors were dropped so far, since more than $mostBytes " +
-          "bytes of them wait: statistics are incomplete. Lower " +
+        logWarning(s"$number reports of executors were dropped so far, since more than " +
+          s"$mostBytes bytes of them wait: statistics are incomplete. Lower " +
           "spark.keyroute.statistics.counters, or give the driver more cores.")
       }
     }

@@ -59,7 +59,8 @@ final case class MapSide(
       task.addTaskCompletionListener[Unit] { ended =>
         rowsByTable.add(counter.rowsByEntry)
         rowsBySlot.add(counter.rowsBySlot)
-        if (!ended.isFailed() && !ended.isInterrupted()) TaskReports.attempt(counter.report(mostSent))
+        if (!ended.isFailed() && !ended.isInterrupted())
+          TaskReports.attempt(counter.report(mostSent))
       }
       RouteKey.byTable(
         KeyHash(hash.expressions, table.shape.routingOrdinals),
