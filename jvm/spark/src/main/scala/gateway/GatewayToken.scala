@@ -2,7 +2,7 @@ package org.apache.spark.sql.keyroute.gateway
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.attribute.{FileAttribute, PosixFilePermission, PosixFilePermissions}
-import java.nio.file.{FileAlreadyExistsException, Files, Path}
+import java.nio.file.{FileAlreadyExistsException, FileSystemException, Files, Path}
 import java.security.SecureRandom
 import java.util.{HexFormat, Set => JSet}
 
@@ -77,10 +77,23 @@ object GatewayToken {
     val written = Files.createTempFile(folder, ".token", "", mode("rw-------"))
     try {
       Files.write(written, token.getBytes(UTF_8))
-      Files.createLink(path, written)
+      publish(written, path)
     } finally Files.deleteIfExists(written)
     token
   }
+
+  // A rename would replace the file of a driver that was faster; only file systems without links
+  // are left with it.
+  private def publish(written: Path, path: Path): Unit =
+    try {
+      Files.createLink(path, written)
+      ()
+    } catch {
+      case e: FileAlreadyExistsException => throw e
+      case _: UnsupportedOperationException | _: FileSystemException =>
+        Files.move(written, path)
+        ()
+    }
 
   private def mode(permissions: String): FileAttribute[JSet[PosixFilePermission]] =
     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))
