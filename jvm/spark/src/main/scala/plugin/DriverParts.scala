@@ -5,12 +5,7 @@ import scala.util.control.NonFatal
 import com.codahale.metrics.{Gauge, MetricRegistry}
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.keyroute.count.{
-  History,
-  ReportInbox,
-  StatisticsCollector,
-  TaskListener
-}
+import org.apache.spark.sql.keyroute.count.{History, ReportInbox, StatisticsCollector, TaskListener}
 import org.apache.spark.sql.keyroute.gateway.{DriverEntryPoint, Gateway, GatewayToken, QueryBoard}
 import org.apache.spark.sql.keyroute.handoff.{CheckpointLayout, TableStore}
 import org.apache.spark.sql.keyroute.place.CoordinatorPlacement

@@ -134,7 +134,8 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
       finally Driver.reachable = true
     assert(Driver.received.isEmpty)
     assert(run.batches == streamed("none", feeds, OutputMode.Update())(s =>
-      twoDedups(s.head)).batches)
+      twoDedups(s.head)
+    ).batches)
   }
 
   test("the user's word for the upstream key goes before its name") {

@@ -7,11 +7,7 @@ import java.util.{Properties, UUID}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.executor.{ExecutorMetrics, TaskMetrics}
-import org.apache.spark.scheduler.{
-  SparkListenerStageSubmitted,
-  SparkListenerTaskEnd,
-  StageInfo
-}
+import org.apache.spark.scheduler.{SparkListenerStageSubmitted, SparkListenerTaskEnd, StageInfo}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.keyroute.publish.PublisherFixture.{eventually, patienceConfig}
