@@ -49,8 +49,8 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
   private def beginUnrouted(batch: PlannedBatch, desk: Desk): BatchDecision = {
     val provider = batch.session.sessionState.conf.stateStoreProviderClass
     val reason =
-      s"the state store provider is $provider, which cannot move state: stop the query " +
-        "and have its checkpoint adopted"
+      s"the state store provider is $provider, which cannot move state: to have it " +
+        "routed, start it with a new checkpoint"
     val folder = new CheckpointLayout(batch.checkpoint, batch.session.sessionState.newHadoopConf())
     if (RouteLog.tableBefore(folder, batch.batch)) throw new KeyRouteException(
       s"the state in ${batch.checkpoint} is laid out by a routing table, but the query was started " +
