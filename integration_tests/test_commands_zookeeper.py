@@ -78,6 +78,9 @@ def test_what_cannot_be_applied_has_a_code_and_a_sentence(
     wrong = run("tables", "apply", QUERY, _file(tmp_path, {"9": {}}))
     assert wrong.returncode == 2
     assert "no group 9; its groups: 0, 1" in wrong.stderr
+    nothing = run("tables", "apply", QUERY, _file(tmp_path, {}))
+    assert nothing.returncode == 2
+    assert "names no group" in nothing.stderr
     assert run("tables", "list", "nobody").returncode == 2
     missing = run("tables", "show", QUERY, "5")
     assert missing.returncode == 1
@@ -90,7 +93,7 @@ def test_what_cannot_be_applied_has_a_code_and_a_sentence(
     assert "wrong shape" in refused.stderr
     late = run("tables", "reset", QUERY, "--timeout", "0.3")
     assert late.returncode == 4
-    assert "goes on by itself" in late.stdout
+    assert "A running controller finishes it" in late.stdout
     busy = run("tables", "reset", QUERY)
     assert busy.returncode == 1
     assert "is under way" in busy.stderr
