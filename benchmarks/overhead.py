@@ -27,7 +27,7 @@ _WARM_BATCHES = 2
 
 
 def workload(log: str, batches: int, rows: int, keys: int, conf: dict[str, str] | None) -> None:
-    """One application: counts rows by key, narrow rows, batch after batch."""
+    """One application: drops duplicates of narrow rows, batch after batch."""
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as F
 
@@ -54,13 +54,12 @@ def workload(log: str, batches: int, rows: int, keys: int, conf: dict[str, str] 
     spark = builder.getOrCreate()
     source = spark.readStream.format("rate-micro-batch").option("numPartitions", 2)
     source = source.option("rowsPerBatch", rows)
-    key = (F.hash("value") % keys).cast("long")
-    frame = source.load().select(key.alias("k"), (key % 1000).alias("g"))
+    frame = source.load().select((F.hash("value") % keys).cast("long").alias("k"))
+    # No partial aggregation below the exchange: every row is routed, and counted.
     query = (
-        frame.groupBy("k")
-        .count()
+        frame.dropDuplicates(["k"])
         .writeStream.format("noop")
-        .outputMode("update")
+        .outputMode("append")
         .option("checkpointLocation", f"{log}/checkpoint")
         .start()
     )
