@@ -22,7 +22,11 @@ def save(name: str, figures: Any) -> Path:
         check=True,
     ).stdout.strip()
     dirty = subprocess.run(
-        ["git", "status", "--porcelain"], cwd=_HERE, capture_output=True, text=True, check=True
+        ["git", "status", "--porcelain", "--", ":/", f":!{_HERE / 'results'}"],
+        cwd=_HERE,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout.strip()
     machine = {
         "cores": os.cpu_count(),
