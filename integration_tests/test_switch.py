@@ -12,6 +12,7 @@ import pytest
 from harness.operators import (
     AGGREGATE,
     CHAIN,
+    COALESCED,
     DEDUP,
     NUMBERED,
     NUMBERED_PANDAS,
@@ -34,6 +35,7 @@ CELLS = [(AGGREGATE, store) for store in STORES] + [
     (DEDUP, "hdfs"),
     (CHAIN, "rocksdb-2"),
     (CHAIN, "hdfs"),
+    (COALESCED, "rocksdb-1-changelog"),
     (NUMBERED, "rocksdb-1-changelog"),
     (NUMBERED, "rocksdb-2"),
     (NUMBERED_PANDAS, "rocksdb-2-changelog"),

@@ -93,6 +93,11 @@ def _dedup_then_aggregate(frame: DataFrame) -> DataFrame:
     return frame.dropDuplicates(["k", "g"]).groupBy("g").count()
 
 
+def _dedup_coalesced_then_aggregate(frame: DataFrame) -> DataFrame:
+    # Several partitions of the first operator run in one task.
+    return frame.dropDuplicates(["k", "g"]).coalesce(2).groupBy("g").count()
+
+
 def _expect_dedup_then_aggregate(batches: list[Batch]) -> list[Output]:
     count: Counter[str] = Counter()
     out = []
@@ -181,6 +186,9 @@ AGGREGATE = Operator("aggregate", "update", _aggregate, _expect_aggregate)
 WINDOWED = Operator("windowed", "update", _windowed, _expect_windowed)
 DEDUP = Operator("dedup", "append", _dedup, _expect_dedup)
 CHAIN = Operator("chain", "update", _dedup_then_aggregate, _expect_dedup_then_aggregate)
+COALESCED = Operator(
+    "coalesced", "update", _dedup_coalesced_then_aggregate, _expect_dedup_then_aggregate
+)
 NUMBERED = Operator(
     "numbered", "append", _numbered_twice, _expect_numbered_twice, _spread, needs_families=True
 )
@@ -193,7 +201,7 @@ NUMBERED_PANDAS = Operator(
     needs_families=True,
 )
 
-ALL = {o.name: o for o in (AGGREGATE, WINDOWED, DEDUP, CHAIN, NUMBERED, NUMBERED_PANDAS)}
+ALL = {o.name: o for o in (AGGREGATE, WINDOWED, DEDUP, CHAIN, COALESCED, NUMBERED, NUMBERED_PANDAS)}
 
 
 def differences(
