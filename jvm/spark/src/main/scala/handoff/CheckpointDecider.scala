@@ -16,7 +16,8 @@ import org.apache.spark.sql.keyroute.route.{
   BatchDecision,
   BatchRoute,
   KeyRouteException,
-  PlannedBatch
+  PlannedBatch,
+  StateProviders
 }
 import org.apache.spark.sql.keyroute.state.StoreKeys
 
@@ -38,7 +39,7 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
     val conf = batch.session.sessionState.conf
     val desk = new Desk(reconfigurations, batch)
     run match {
-      case None if !StateKeys.isProviderOurs(conf) => beginUnrouted(batch, desk)
+      case None if !StateProviders.isOurs(conf) => beginUnrouted(batch, desk)
       case None => begin(batch, desk)
       case Some(state) if state.history.isEmpty => decision(batch, state, state.groups, None)
       case Some(state) => next(batch, desk, state, first = false)

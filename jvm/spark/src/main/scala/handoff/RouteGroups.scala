@@ -100,7 +100,7 @@ private[handoff] object RouteGroups {
   }
 
   private def shapeOf(batch: PlannedBatch, group: PlannedGroup): Either[String, GroupShape] =
-    group.unroutable.orElse(StateKeys.unmovable(batch.session.sessionState.conf)).toLeft(())
+    group.unroutable.toLeft(())
       .flatMap(_ => built(batch, group))
       .flatMap { shape =>
         val operators = batch.operators.filter(o => shape.operators.contains(o.id))

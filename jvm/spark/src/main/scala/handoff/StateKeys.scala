@@ -15,13 +15,8 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.transformwith
 }
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.keyroute.route.PlannedOperator
-import org.apache.spark.sql.keyroute.state.{
-  FamilyKeys,
-  RoutedHDFSBackedStateStoreProvider,
-  RoutedRocksDBStateStoreProvider,
-  StoreKeys
-}
+import org.apache.spark.sql.keyroute.route.{PlannedOperator, StateProviders}
+import org.apache.spark.sql.keyroute.state.{FamilyKeys, StoreKeys}
 import org.apache.spark.sql.types.DataType
 
 import io.keyroute.core.table.GroupShape
@@ -37,25 +32,6 @@ object StateKeys {
 
   private def isTransformWithState(name: String): Boolean =
     StatefulOperatorsUtils.TRANSFORM_WITH_STATE_OP_NAMES.contains(name)
-
-  /** Whether the session's state store provider migrates. */
-  def isProviderOurs(conf: SQLConf): Boolean = isRocksDb(conf) ||
-    conf.stateStoreProviderClass == classOf[RoutedHDFSBackedStateStoreProvider].getName
-
-  private def isRocksDb(conf: SQLConf): Boolean =
-    conf.stateStoreProviderClass == classOf[RoutedRocksDBStateStoreProvider].getName
-
-  /** Why no state of a query with this configuration can be moved, if so. */
-  def unmovable(conf: SQLConf): Option[String] = {
-    val stores = StateStoreConf(conf)
-    if (stores.rowChecksumEnabled)
-      Some(s"${SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key} is on")
-    else if (stores.unloadOnCommit)
-      Some(s"${SQLConf.STATE_STORE_UNLOAD_ON_COMMIT.key} is on")
-    else if (isRocksDb(conf) && stores.stateStoreEncodingFormat.toLowerCase != "unsaferow")
-      Some(s"the state is encoded as ${stores.stateStoreEncodingFormat}")
-    else None
-  }
 
   /** Why an operator of this kind cannot be moved, if so. */
   def unmovable(operator: PlannedOperator): Option[String] =
@@ -74,7 +50,8 @@ object StateKeys {
   ): Either[String, Seq[StoreKeys]] =
     unmovable(operator).toLeft(()).flatMap { _ =>
       try {
-        val keys = operator.stores.map(read(operator, _, shape, isRocksDb(conf), hadoopConf))
+        val keys =
+          operator.stores.map(read(operator, _, shape, StateProviders.isRocksDb(conf), hadoopConf))
         keys.flatMap(mismatch(_, shape)).headOption.toLeft(keys)
       } catch {
         case NonFatal(e) =>

@@ -5,7 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.keyroute.plugin.Settings
 import org.apache.spark.sql.keyroute.publish.{Reconfigurations, RunningQuery, SwitchFigures}
-import org.apache.spark.sql.keyroute.route.PlannedBatch
+import org.apache.spark.sql.keyroute.route.{PlannedBatch, StateProviders}
 
 import io.keyroute.core.table.RoutingTables
 
@@ -50,7 +50,7 @@ private[handoff] final class Desk(reconfigurations: () => Reconfigurations, batc
         (if (inForce > 0) ": only an empty table can take the place of the one in force" else ""))
     else tables.checkQuery(batch.queryId.toString)
       .flatMap(_ => tables.check(groups.shapes))
-      .flatMap(_ => StateKeys.unmovable(batch.session.sessionState.conf).toLeft(()))
+      .flatMap(_ => StateProviders.problem(batch.session.sessionState.conf).toLeft(()))
 
   private def tell(message: Reconfigurations => Unit): Unit =
     guarded(message(reconfigurations()), ())

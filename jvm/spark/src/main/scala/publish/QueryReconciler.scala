@@ -61,10 +61,11 @@ private[publish] final class QueryReconciler(
       feed(run, WantedSeen(Target(wanted.version, wanted.hash)))
     }
     run.state.foreach {
+      // In each pass, so that a read that failed is made again.
       case Preparing(_, target, _) => prepare(run, target)
       case _ => ()
     }
-    feed(run, Reconnected)
+    feed(run, WorldSeen)
   }
 
   /** Gives up the registration of a run that is over. */
@@ -92,14 +93,11 @@ private[publish] final class QueryReconciler(
   }
 
   private def act(run: PublishedRun, action: Action): Unit = action match {
-    // Done where the state asks for it, so that a read that failed is made again.
-    case StoreTable(_) => ()
     case AllowSwitch(target) =>
       run.asked.set(run.stored.filter(t => t.version == target.version && t.hash == target.hash))
     case WithdrawSwitch(_) => run.asked.set(None)
     case write: WritePhase => if (session.connected) writePhase(run, write)
     case WriteInForce(it) => if (session.connected) writeInForce(run, it)
-    case RestartStatistics(_) => () // Done when the route entry was written, before its batch ran.
     case Ignored(why) => logDebug(s"query ${run.query.queryId}: $why")
   }
 

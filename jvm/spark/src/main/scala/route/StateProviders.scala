@@ -10,7 +10,9 @@ object StateProviders {
   val HDFSBacked: String = s"$Package.RoutedHDFSBackedStateStoreProvider"
 
   def isOurs(conf: SQLConf): Boolean =
-    Set(RocksDB, HDFSBacked).contains(conf.stateStoreProviderClass)
+    isRocksDb(conf) || conf.stateStoreProviderClass == HDFSBacked
+
+  def isRocksDb(conf: SQLConf): Boolean = conf.stateStoreProviderClass == RocksDB
 
   /** Why the state of a query under these settings cannot be handed off. The provider is the
     * effective one: a checkpoint pins the class that made it. */
@@ -22,5 +24,7 @@ object StateProviders {
       Some(s"${SQLConf.STATE_STORE_UNLOAD_ON_COMMIT.key} is true")
     else if (conf.stateStoreRowChecksumEnabled)
       Some(s"${SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key} is true")
+    else if (isRocksDb(conf) && conf.stateStoreEncodingFormat.toLowerCase != "unsaferow")
+      Some(s"the state is encoded as ${conf.stateStoreEncodingFormat}")
     else None
 }

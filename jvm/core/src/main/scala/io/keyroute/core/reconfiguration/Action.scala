@@ -5,10 +5,6 @@ import io.keyroute.proto.v1.Phase
 /** What the driver's shell is to do, in this order, off the stream's thread. */
 sealed trait Action
 
-/** Read the tables from ZooKeeper, check hash and shape, store them in the checkpoint; answered by
-  * [[TableStored]] or [[TableRefused]]. A read that fails for want of a connection is tried again. */
-final case class StoreTable(target: Target) extends Action
-
 /** Let the next batch that can switch to these tables. */
 final case class AllowSwitch(target: Target) extends Action
 
@@ -22,9 +18,6 @@ final case class WritePhase(phase: Phase, target: Target, batch: Long, reason: S
 
 /** Write `in_force`, unless it is there and equal. */
 final case class WriteInForce(inForce: InForce) extends Action
-
-/** Begin a new period of statistics: they are counted under other tables from now on. */
-final case class RestartStatistics(version: Long) extends Action
 
 /** Nothing to do, and why; for the log. */
 final case class Ignored(why: String) extends Action

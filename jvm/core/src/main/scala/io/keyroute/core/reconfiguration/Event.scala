@@ -24,18 +24,6 @@ final case class SwitchPlanned(target: Target, batch: Long) extends Event
 /** Spark committed a batch. */
 final case class BatchCommitted(batch: Long) extends Event
 
-/** There is a session with ZooKeeper: the first one, or one after a loss. */
-case object Reconnected extends Event
-
-/** `in_force` has this content. */
-final case class InForceSeen(inForce: InForce) extends Event
-
-/** A node that the driver writes is not there. */
-final case class NodeMissing(node: Node) extends Event
-
-sealed trait Node
-
-object Node {
-  case object InForce extends Node
-  case object Reconfiguration extends Node
-}
+/** All that ZooKeeper holds of the query was read: what the driver is to say may be missing there,
+  * after a loss of the session or of ZooKeeper's data. */
+case object WorldSeen extends Event

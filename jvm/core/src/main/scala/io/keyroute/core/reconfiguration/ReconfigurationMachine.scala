@@ -51,10 +51,7 @@ object ReconfigurationMachine {
     case (s: Migrating, BatchCommitted(n)) if n >= s.batch => commit(s)
     case (s, BatchCommitted(_)) => (s, Nil)
 
-    case (s, Reconnected) => (s, WriteInForce(s.inForce) +: ownPhase(s))
-    case (s, NodeMissing(Node.InForce)) => (s, Seq(WriteInForce(s.inForce)))
-    case (s, NodeMissing(Node.Reconfiguration)) => (s, ownPhase(s))
-    case (s, InForceSeen(f)) => (s, if (f == s.inForce) Nil else Seq(WriteInForce(s.inForce)))
+    case (s, WorldSeen) => (s, WriteInForce(s.inForce) +: ownPhase(s))
   }
 
   /** The version that is being worked on or was given up. */
@@ -85,7 +82,7 @@ object ReconfigurationMachine {
   }
 
   private def prepare(state: State, target: Target, told: Boolean): Step =
-    (Preparing(state.inForce, target, told), withdrawal(state) :+ StoreTable(target))
+    (Preparing(state.inForce, target, told), withdrawal(state))
 
   /** The wanted version is not newer than the one in force: `in_force` is all the answer there is. */
   private def answer(state: State, wanted: Target): Step = {
@@ -146,10 +143,7 @@ object ReconfigurationMachine {
 
   private def commit(state: Migrating): Step = {
     val committed = Committed(InForce(state.target, state.batch))
-    val actions =
-      WriteInForce(committed.inForce) +: ownPhase(committed) :+ RestartStatistics(
-        state.target.version
-      )
+    val actions = WriteInForce(committed.inForce) +: ownPhase(committed)
     state.next match {
       case Some(wanted) =>
         val (after, more) = step(committed, WantedSeen(wanted))

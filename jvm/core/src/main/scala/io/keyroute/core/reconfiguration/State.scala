@@ -21,7 +21,9 @@ sealed trait State {
 /** Nothing was asked for in this run. */
 final case class Idle(inForce: InForce) extends State
 
-/** A version is wanted; its tables are being read, checked and stored in the checkpoint.
+/** A version is wanted: the shell is to read its tables from ZooKeeper, check hash and shape, and
+  * store them in the checkpoint, as often as a lost connection makes it; the answer is
+  * [[TableStored]] or [[TableRefused]].
   * @param told the word to switch is given already, as after a restart */
 final case class Preparing(inForce: InForce, target: Target, told: Boolean) extends State
 

@@ -42,9 +42,6 @@ final class GroupTable private (
   /** The partition that owns a slot. */
   def ownerOf(slot: Int): Int = if (defaultOwners) slot % partitions else owners(slot)
 
-  /** Whether the key is routed by an entry of its own, so not by its slot. */
-  def isExplicit(fingerprint: Long): Boolean = explicit.lookup(fingerprint) >= 0
-
   /** How many keys have an entry of their own. */
   def entries: Int = explicit.size
 

@@ -28,9 +28,6 @@ final class RoutingTables private (
   def tableFor(shape: GroupShape): GroupTable =
     table(shape.group).getOrElse(GroupTable.empty(shape))
 
-  /** The part of a partition. */
-  def partOf(partition: Int): Int = if (parts.isEmpty) partition else parts(partition)
-
   /** Whether these tables fit a query with the given groups; else a sentence that says why not. */
   def check(shapes: Seq[GroupShape]): Either[String, Unit] = {
     val known = shapes.map(s => s.group -> s).toMap

@@ -56,10 +56,7 @@ class TranscriptSuite extends AnyFunSuite {
     case "phase" :: p :: v :: why => PhaseSeen(Phase.valueOf(p), target(v), why.mkString(" "))
     case List("planned", v, "at", n) => SwitchPlanned(target(v), n.toLong)
     case List("committed", n) => BatchCommitted(n.toLong)
-    case List("reconnected") => Reconnected
-    case List("in_force", v, "since", n) => InForceSeen(InForce(target(v), n.toLong))
-    case List("missing", "in_force") => NodeMissing(Node.InForce)
-    case List("missing", "reconfiguration") => NodeMissing(Node.Reconfiguration)
+    case List("world") => WorldSeen
     case other => fail(s"unknown event: $other")
   }
 
@@ -79,12 +76,10 @@ class TranscriptSuite extends AnyFunSuite {
   }
 
   private def show(action: Action): String = action match {
-    case StoreTable(t) => s"store table ${t.version}"
     case AllowSwitch(t) => s"allow switch to ${t.version}"
     case WithdrawSwitch(t) => s"withdraw switch to ${t.version}"
     case WritePhase(p, t, n, why) => s"write $p of ${t.version}, batch $n $why".stripTrailing
     case WriteInForce(f) => s"write in_force ${f.version} since ${f.batch}"
-    case RestartStatistics(v) => s"restart statistics under $v"
     case Ignored(why) => s"ignored: $why"
   }
 }
