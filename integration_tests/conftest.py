@@ -7,9 +7,12 @@ from harness.application import (
     spark_store,
     spark_zookeeper,
 )
+from harness.controllers import controllers, driver
 from harness.zookeeper import store, stores, tree, zookeeper
 
 __all__ = [
+    "controllers",
+    "driver",
     "gateway_token",
     "spark",
     "spark_application",

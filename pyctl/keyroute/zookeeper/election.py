@@ -99,6 +99,12 @@ class Leadership:
             self._acquired_after = lost
 
     def _unlock(self) -> None:
+        # kazoo waits for an answer for ever, and ZooKeeper may go away at this very moment.
+        thread = threading.Thread(target=self._free, name="keyroute-election", daemon=True)
+        thread.start()
+        thread.join(_CANCEL_S)
+
+    def _free(self) -> None:
         # The end of the session does it where this cannot.
         with suppress(KazooException):
             self._lock.release()

@@ -1,0 +1,47 @@
+"""`controller --once` and `--dry-run` on a real ZooKeeper, as functions."""
+
+from __future__ import annotations
+
+import threading
+
+from harness.controllers import (
+    attendant_of,
+    dies_before_wanted,
+)
+from harness.fake_driver import FakeDriver
+from harness.tables import QUERY
+from harness.zookeeper import Stores
+
+from keyroute.controller.attendance import Clock
+from keyroute.controller.once import run_once
+from keyroute.v1.reconfiguration_pb2 import COMMIT
+from keyroute.zookeeper.store import Store
+
+
+def test_once_plans_applies_and_waits_for_the_end(stores: Stores, driver: FakeDriver) -> None:
+    with driver.running():
+        attendant = attendant_of(stores(), driver)
+        (report,) = run_once(attendant, threading.Event(), 20, Clock(), lambda _: None)
+    assert (report.version, report.committed, report.failed) == (1, True, False)
+    assert report.plan is not None
+    assert report.plan.predicted_locality == 0.8
+    assert driver.version == 1
+
+
+def test_once_finishes_what_is_under_way_first(stores: Stores, driver: FakeDriver) -> None:
+    store = stores()
+    dies_before_wanted(store, driver)
+    with driver.running():
+        attendant = attendant_of(store, driver)
+        (report,) = run_once(attendant, threading.Event(), 20, Clock(), lambda _: None)
+    assert (report.version, report.committed) == (2, True)
+    assert [version for version, phase in driver.seen if phase == COMMIT] == [1, 2]
+
+
+def test_a_dry_run_writes_nothing(store: Store, driver: FakeDriver) -> None:
+    attendant = attendant_of(store, driver, dry_run=True)
+    (report,) = run_once(attendant, threading.Event(), 20, Clock(), lambda _: None)
+    assert report.sentence == "would move: a test's plan"
+    assert report.plan is not None
+    state = store.query(QUERY)
+    assert (state.versions, state.wanted, state.reconfiguration.value) == ((), None, None)
