@@ -12,8 +12,8 @@ import pytest
 from harness.commands import at, keyroute, started
 from harness.eventually import eventually
 from harness.fake_driver import FakeDriver
-from harness.tables import QUERY, tables
-from harness.zookeeper import TICK_MS, Stores
+from harness.tables import QUERY, shape, tables
+from harness.zookeeper import TICK_MS
 
 from keyroute.core.hashes import spark_hash
 from keyroute.zookeeper.paths import Tree
@@ -27,13 +27,6 @@ Run = Callable[..., CompletedProcess[str]]
 def run(zookeeper: ZooKeeperServer, tree: Tree) -> Run:
     """A command on the test's root."""
     return lambda *arguments: keyroute(*arguments, *at(zookeeper, tree))
-
-
-@pytest.fixture
-def driver(stores: Stores) -> FakeDriver:
-    driver = FakeDriver(stores())
-    driver.poll()
-    return driver
 
 
 def _file(folder: Path, groups: object) -> str:
@@ -51,9 +44,19 @@ def test_a_table_is_applied_shown_compared_and_reset(
         assert applied.returncode == 0, applied.stderr
         said = json.loads(applied.stdout)
         assert (said["version"], said["phase"], said["committed"]) == (1, "COMMIT", True)
+        assert said["groups"] == [
+            {"group": 0, "key_columns": ["tailnum"], "entries": 2, "slots_moved": 0},
+            {"group": 1, "key_columns": ["tailnum"], "entries": 1, "slots_moved": 0},
+        ]
+        slots = _file(tmp_path, {"1": {"slotOwners": [0] * shape().slots}})
         reset = run("tables", "reset", "flights")
         assert reset.returncode == 0, reset.stderr
         assert "Version 2 is in force since batch 2" in reset.stdout
+        assert "group 0 (by tailnum): Spark's own routing" in reset.stdout
+        part = run("tables", "apply", QUERY, slots)
+        assert part.returncode == 0, part.stderr
+        moved = shape().slots * 2 // 3
+        assert f"group 1 (by tailnum): {moved} slots moved" in part.stdout
     assert store.tables.read(QUERY, 2).groups == ()
 
     shown = json.loads(run("tables", "show", QUERY[:8], "1", "--json").stdout)
@@ -64,7 +67,8 @@ def test_a_table_is_applied_shown_compared_and_reset(
     assert "where Spark would send it" in run("tables", "show", QUERY, "2").stdout
 
     listed = json.loads(run("tables", "list", QUERY, "--json").stdout)
-    assert [(row["version"], row["state"]) for row in listed] == [(1, ""), (2, "in force")]
+    states = [(row["version"], row["state"]) for row in listed]
+    assert states == [(1, ""), (2, ""), (3, "in force")]
     compared = json.loads(run("tables", "diff", QUERY, "1", "2", "--json").stdout)
     assert [(row["group"], row["removed"], row["added"]) for row in compared] == [
         (0, 2, 0),
@@ -114,15 +118,20 @@ def test_status_works_without_a_gateway(
     people = run("status")
     assert people.returncode == 0
     assert "Spark's own routing" in people.stdout
+    assert [group["key_columns"] for group in query["groups"]] == [["tailnum"], ["tailnum"]]
+    assert "tailnum string" in people.stdout
 
 
-def test_once_and_dry_run_say_why_nothing_is_done(run: Run, driver: FakeDriver) -> None:
+def test_once_and_dry_run_fail_where_statistics_cannot_be_read(
+    run: Run, driver: FakeDriver
+) -> None:
     for options in (["--once"], ["--dry-run"]):
         result = run("controller", *options, "--planner", "hash", "--json")
-        assert result.returncode == 0, result.stderr
+        assert result.returncode == 3, result.stderr
         (report,) = json.loads(result.stdout)
         assert (report["label"], report["version"], report["plan"]) == ("flights", 0, None)
         assert "no statistics" in report["sentence"]
+        assert report["unread"]
     assert driver.version == 0
 
 

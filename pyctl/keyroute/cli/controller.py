@@ -76,7 +76,9 @@ def controller(
     """Finds running queries, plans their tables from their own counts and changes them.
 
     Runs until SIGTERM or SIGINT. Several may run: one works, the others wait for their turn and go
-    on where it stopped. Logs a sentence a tick for each query.
+    on where it stopped. Logs a sentence a tick for each query. With --once or --dry-run it exits
+    with 0 also where no query runs or no plan is worth its moves, with 1 where a change was given
+    up, with 3 where a query's statistics could not be read, with 4 where a switch is not over.
     """
     with sentences():
         if as_json and not (once or dry_run):
@@ -125,10 +127,18 @@ def _once(attendant: Attendant, stop: threading.Event, timeout_s: float, as_json
     finally:
         turn.release()
     _print(reports, as_json)
+    code = _code(reports)
+    if code:
+        raise typer.Exit(code)
+
+
+def _code(reports: tuple[OnceReport, ...]) -> Exit:
+    """Of the worst that befell any query; a plan that is not worth its moves is no failure."""
     if any(report.failed for report in reports):
-        raise typer.Exit(Exit.FAILED)
-    if any(report.unfinished for report in reports):
-        raise typer.Exit(Exit.TIMEOUT)
+        return Exit.FAILED
+    if any(report.unread for report in reports):
+        return Exit.UNREACHABLE
+    return Exit.TIMEOUT if any(report.unfinished for report in reports) else Exit.OK
 
 
 def _print(reports: tuple[OnceReport, ...], as_json: bool) -> None:

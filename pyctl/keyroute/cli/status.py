@@ -62,7 +62,7 @@ def render(overview: Overview, root: str) -> RenderableType:
         )
     blocks: list[RenderableType] = [_applications(overview)]
     for query in overview.queries:
-        blocks += ["", _query(query), _operators(query)]
+        blocks += ["", _query(query), _groups(query), _operators(query)]
     if not overview.queries:
         blocks.append("No query runs (`--all` shows those that ran).")
     return Group(*blocks)
@@ -98,16 +98,41 @@ def _facts(query: QueryOverview) -> list[tuple[str, str]]:
         facts.append(("driver", f"not asked, so only ZooKeeper's part is shown: {query.problem}"))
     if query.batch is not None:
         facts.append(("last batch", str(query.batch)))
-        facts.append((f"of the last {query.batches_seen} batches", ""))
-        facts.append(("  locality", percent(query.locality)))
-        loads = ", ".join(f"group {g}: {ratio(value)}" for g, value in query.imbalance.items())
-        facts.append(("  imbalance", loads or "-"))
-        facts.append(("  median", f"{query.median_batch_ms:,.0f} ms"))
+        facts += _figures(query)
     if query.waiting:
         facts.append(("waits to switch", query.waiting))
     if query.bypass:
         facts.append(("runs without KeyRoute", query.bypass))
     return facts
+
+
+def _figures(query: QueryOverview) -> list[tuple[str, str]]:
+    if not query.batches_seen:
+        return [("measured", "no batch has ended under the table in force yet")]
+    loads = ", ".join(f"group {g}: {ratio(value)}" for g, value in query.imbalance.items())
+    return [
+        (f"of the last {query.batches_seen} batches under it", ""),
+        ("  locality", percent(query.locality)),
+        ("  imbalance", loads or "-"),
+        ("  median", f"{query.median_batch_ms:,.0f} ms"),
+    ]
+
+
+def _groups(query: QueryOverview) -> RenderableType:
+    if not query.groups:
+        return "No operator is routed."
+    table = _table("", ("group", "operators", "key columns", "tables name", "partitions"))
+    for group in query.groups:
+        typed = zip(group.key_columns, group.key_types, strict=True)
+        cells = (
+            str(group.group),
+            ", ".join(map(str, group.operators)),
+            ", ".join(f"{name} {kind}" for name, kind in typed),
+            ", ".join(group.routing_columns) or "no keys, slots only",
+            str(group.partitions),
+        )
+        table.add_row(*map(escape, cells))
+    return table
 
 
 def _operators(query: QueryOverview) -> RenderableType:

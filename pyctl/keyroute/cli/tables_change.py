@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from keyroute.cli import options
+from keyroute.cli.brought import Brought, brought
 from keyroute.cli.exits import Exit, Refused, Usage, sentences
 from keyroute.cli.output import print_json, progress, say
 from keyroute.cli.table_file import UnreadableFile, read_tables
@@ -45,7 +47,8 @@ def apply_file(
 
     FILE is JSON: {"groups": {"0": {"keys": {"N12345": 2}}}}; for keys of several columns
     {"keys": [{"key": ["a", 1], "partition": 2}]}; "fingerprints" and "slotOwners" too; or a
-    serialised RoutingTables.
+    serialised RoutingTables. A group that FILE leaves out goes back to Spark's routing; which
+    groups that is, is said. `keyroute status` shows the groups and their key columns.
     """
     with sentences(), options.open_store(zookeeper, root, auth_file) as store:
         query_id = options.find_query(store, query)
@@ -63,6 +66,7 @@ def apply_file(
             token_file,
             timeout_s,
             as_json,
+            brought(meta.groups, tables),
         )
 
 
@@ -78,6 +82,8 @@ def reset(
     """Goes back to Spark's own routing: publishes the empty table and waits for the switch."""
     with sentences(), options.open_store(zookeeper, root, auth_file) as store:
         query_id = options.find_query(store, query)
+        meta = store.query(query_id).meta
+        empty = RoutingTables(1, query_id)
         _change(
             store,
             query_id,
@@ -85,6 +91,7 @@ def reset(
             token_file,
             timeout_s,
             as_json,
+            brought(meta.groups if meta is not None else (), empty),
         )
 
 
@@ -95,15 +102,18 @@ def _change(
     token_file: Path | None,
     timeout_s: float,
     as_json: bool,
+    groups: Sequence[Brought],
 ) -> None:
     snapshot = _running(store, query_id, token_file)
     by = controller_id()
     context = Context(by=by, now_ms=time.time_ns() // 1_000_000)
     version = publish(store, snapshot, build, context)
+    if not as_json:
+        say(f"Version {version} is published: {'; '.join(map(str, groups)) or 'no group'}.")
     with progress(f"version {version} is published", quiet=as_json) as shown:
         carrier = Carrier(store, by, threading.Event(), tell=shown.tell)
         outcome = carrier.carry(query_id, version, timeout_s)
-    _finish(outcome, as_json)
+    _finish(outcome, as_json, groups)
     if outcome.committed and not as_json and store.has_controller():
         say("A controller runs and may publish other tables: stop it first to keep these.")
 
@@ -116,7 +126,7 @@ def _running(store: Store, query_id: str, token_file: Path | None) -> Snapshot:
     return with_driver(snapshot, Py4jGateways(token_file), statistics=False)
 
 
-def _finish(outcome: Outcome, as_json: bool) -> None:
+def _finish(outcome: Outcome, as_json: bool, groups: Sequence[Brought]) -> None:
     if as_json:
         phase = None if outcome.phase is None else Phase.Name(outcome.phase)
         print_json(
@@ -126,6 +136,7 @@ def _finish(outcome: Outcome, as_json: bool) -> None:
                 "batch": outcome.batch,
                 "committed": outcome.committed,
                 "sentence": outcome.sentence,
+                "groups": [asdict(group) for group in groups],
             }
         )
     elif outcome.committed:

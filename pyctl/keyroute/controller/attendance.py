@@ -44,6 +44,7 @@ class Report:
 
     `busy`: a change is under way, so look again soon. `news`: the sentence is worth a log line.
     `published`: the version that was published just now, 0 if none. `plan`: what was decided for.
+    `unread`: the driver could not be asked for its statistics, so nothing was decided.
     """
 
     label: str
@@ -52,6 +53,7 @@ class Report:
     news: bool = True
     published: int = 0
     plan: Plan | None = None
+    unread: bool = False
 
 
 @dataclass(slots=True)
@@ -132,7 +134,8 @@ class Attendant:
         note = f"; {current.note}" if current.note else ""
         if not isinstance(decision, Move):
             self._prune(asked)
-            return Report(asked.label, f"stays: {decision.reason}{note}")
+            unread = asked.driver is None or bool(asked.driver.problem)
+            return Report(asked.label, f"stays: {decision.reason}{note}", unread=unread)
         plan = decision.plan
         if self.settings.dry_run:
             return Report(asked.label, f"would move: {decision.reason}{note}", plan=plan)

@@ -27,7 +27,10 @@ class PlanSummary:
 
 @dataclass(frozen=True, slots=True)
 class OnceReport:
-    """What was done about one query. `version` is 0 where nothing was published."""
+    """What was done about one query. `version` is 0 where nothing was published.
+
+    `unread`: the driver could not be asked for its statistics.
+    """
 
     query_id: str
     label: str
@@ -36,6 +39,7 @@ class OnceReport:
     committed: bool = False
     failed: bool = False
     unfinished: bool = False
+    unread: bool = False
     plan: PlanSummary | None = None
 
 
@@ -76,7 +80,8 @@ def _once(
     if report is None:
         return None
     if not report.published:
-        return OnceReport(query_id, report.label, report.sentence, plan=_summary(report.plan))
+        plan, unread = _summary(report.plan), report.unread
+        return OnceReport(query_id, report.label, report.sentence, plan=plan, unread=unread)
     outcome = carrier.carry(query_id, report.published, timeout_s)
     return _carried(query_id, report.label, outcome, report)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from keyroute.controller.snapshot import Snapshot, take_snapshot, with_driver
 from keyroute.core.statistics import imbalance
+from keyroute.core.table import GroupShape
 from keyroute.gateway.port import Gateways
 from keyroute.v1.reconfiguration_pb2 import Phase
 from keyroute.v1.status_pb2 import BatchStatus, OperatorStatus, QueryStatus
@@ -16,6 +17,19 @@ from keyroute.zookeeper.payloads import Application
 from keyroute.zookeeper.store import Store
 
 LAST_BATCHES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOverview:
+    """One routing group: which operators, by which columns. Rows go by all of `key_columns`;
+    explicit entries of a table are for values of `routing_columns`."""
+
+    group: int
+    operators: tuple[int, ...]
+    key_columns: tuple[str, ...]
+    key_types: tuple[str, ...]
+    routing_columns: tuple[str, ...]
+    partitions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +62,9 @@ class ChangeOverview:
 class QueryOverview:
     """One query. What only the driver knows is None or empty where `problem` says why.
 
-    `locality` is the share of rows of the last batches that stayed on their executor; `imbalance`
-    is max/mean of each group's partitions over them.
+    `batch` is the last one. `locality` is the share of rows that stayed on their executor, of the
+    last batches under the table in force, of which there are `batches_seen`; `imbalance` is
+    max/mean of each group's partitions over them. Batches before the switch do not count.
     """
 
     query_id: str
@@ -62,6 +77,7 @@ class QueryOverview:
     wanted: int | None
     versions: tuple[int, ...]
     change: ChangeOverview | None
+    groups: tuple[GroupOverview, ...]
     operators: tuple[OperatorOverview, ...]
     batch: int | None
     batches_seen: int
@@ -95,21 +111,25 @@ def overview_of(snapshot: Snapshot) -> QueryOverview:
     """The overview of one query. Pure."""
     state, driver = snapshot.state, snapshot.driver
     status = driver.status if driver is not None else None
-    batches = list(status.batches)[-LAST_BATCHES:] if status is not None else []
+    version = state.in_force.version if state.in_force is not None else 0
+    known = list(status.batches) if status is not None else []
+    batches = [batch for batch in known if batch.table_version == version][-LAST_BATCHES:]
     meta_operators = state.meta.operators if state.meta is not None else ()
+    shapes = state.meta.groups if state.meta is not None else ()
     return QueryOverview(
         query_id=state.query_id,
         name=state.meta.name if state.meta is not None else "",
         running=state.live is not None,
         app_id=state.live.app_id if state.live is not None else "",
         run_id=state.live.run_id if state.live is not None else "",
-        version=state.in_force.version if state.in_force is not None else 0,
+        version=version,
         since_batch=state.in_force.batch if state.in_force is not None else 0,
         wanted=state.wanted.version if state.wanted is not None else None,
         versions=state.versions,
         change=_change(snapshot),
+        groups=tuple(_group(shape) for shape in shapes),
         operators=_operators(status.operators if status is not None else meta_operators),
-        batch=batches[-1].batch if batches else None,
+        batch=known[-1].batch if known else None,
         batches_seen=len(batches),
         locality=locality(batches),
         imbalance=group_imbalance(batches, status),
@@ -135,6 +155,17 @@ def group_imbalance(batches: Sequence[BatchStatus], status: QueryStatus | None) 
         if counted.group in totals and len(counted.rows) == len(totals[counted.group]):
             totals[counted.group] += np.array(counted.rows, dtype=np.int64)
     return {group: imbalance(rows) for group, rows in totals.items() if rows.any()}
+
+
+def _group(shape: GroupShape) -> GroupOverview:
+    return GroupOverview(
+        group=shape.group,
+        operators=shape.operators,
+        key_columns=shape.key_names,
+        key_types=shape.key_types,
+        routing_columns=tuple(shape.key_names[o] for o in shape.routing_ordinals),
+        partitions=shape.partitions,
+    )
 
 
 def _operators(found: Iterable[OperatorStatus]) -> tuple[OperatorOverview, ...]:

@@ -17,6 +17,7 @@ from keyroute.cli.main import app
 from keyroute.cli.status import render
 from keyroute.controller.overview import (
     ChangeOverview,
+    GroupOverview,
     OperatorOverview,
     Overview,
     QueryOverview,
@@ -118,6 +119,10 @@ QUERY = QueryOverview(
     wanted=4,
     versions=(3, 4),
     change=ChangeOverview("ABORT", 4, 0, "too many rows [to move]", "me", 0, 0.0, 0.0, 0),
+    groups=(
+        GroupOverview(0, (0, 2), ("window", "k"), ("struct<…>", "string"), ("k",), 3),
+        GroupOverview(3, (3,), ("day",), ("date",), (), 3),
+    ),
     operators=(
         OperatorOverview(0, "dedupe", 0, True, ""),
         OperatorOverview(1, "join", 1, False, "stream-stream joins are not routed"),
@@ -145,8 +150,17 @@ def test_an_overview_tells_tables_reasons_and_figures() -> None:
         "group 0: 1.04",
         "1,234 ms",
         "no: stream-stream joins are not routed",
+        "window struct<…>, k string",
+        "no keys, slots only",
     ):
         assert said in text
+
+
+def test_a_table_without_a_batch_yet_has_no_figures() -> None:
+    query = replace(QUERY, batches_seen=0, locality=None, imbalance={}, median_batch_ms=None)
+    text = _rendered(Overview((), (query,)))
+    assert "no batch has ended under the table in force yet" in text
+    assert "locality" not in text
 
 
 def test_an_overview_without_the_driver_says_so() -> None:
