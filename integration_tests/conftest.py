@@ -6,6 +6,7 @@ from harness.application import (
     spark_application,
     spark_store,
     spark_zookeeper,
+    spark_zookeeper_data,
 )
 from harness.controllers import controllers, driver
 from harness.zookeeper import store, stores, tree, zookeeper
@@ -18,6 +19,7 @@ __all__ = [
     "spark_application",
     "spark_store",
     "spark_zookeeper",
+    "spark_zookeeper_data",
     "store",
     "stores",
     "tree",

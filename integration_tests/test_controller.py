@@ -1,4 +1,4 @@
-"""The real controller process plans for a running query, and another goes on when it is killed."""
+"""The real controller process plans for a running query and changes it."""
 
 from __future__ import annotations
 
@@ -10,45 +10,27 @@ from subprocess import Popen
 
 import pytest
 from harness.application import ROOT
-from harness.commands import started
+from harness.commands import keyroute, started
+from harness.correlated import BATCHES, ROWS, correlated
 from harness.eventually import eventually
 from harness.gateways import statistics
-from harness.operators import NUMBERED, Batch
+from harness.operators import NUMBERED
 from harness.running import Running
 from harness.stores import use
 from pyspark.sql import SparkSession
 
-from keyroute.controller.reconfigure import ENDED
 from keyroute.v1.reconfiguration_pb2 import COMMIT, Reconfiguration
 from keyroute.zookeeper.server import ZooKeeperServer
 from keyroute.zookeeper.store import Store
-
-_KEYS, _GROUPS = 96, 12
-_ROWS = 7000
-_BATCHES = 6
-
-
-def _correlated(batch: int) -> Batch:
-    """Every key has one group, so that a good table keeps nearly all rows where they are."""
-    first = batch * _ROWS
-    return [
-        {
-            "k": f"k{i % _KEYS}",
-            "g": f"g{i % _KEYS % _GROUPS}",
-            "v": i,
-            "ts": f"2026-01-01T00:{batch % 60:02d}:00",
-        }
-        for i in range(first, first + _ROWS)
-    ]
 
 
 @pytest.fixture
 def running(spark: SparkSession, spark_store: Store, tmp_path: Path) -> Iterator[Running]:
     """A query of two operators that has run long enough for a plan."""
     use(spark, "rocksdb-1-changelog")
-    query = Running(spark, spark_store, NUMBERED, tmp_path, _correlated)
+    query = Running(spark, spark_store, NUMBERED, tmp_path, correlated)
     query.start()
-    query.run(_BATCHES)
+    query.run(BATCHES)
     yield query
     query.stop()
 
@@ -57,7 +39,7 @@ def running(spark: SparkSession, spark_store: Store, tmp_path: Path) -> Iterator
 def _controller(zookeeper: ZooKeeperServer, token: Path, log: Path) -> Iterator[Popen[bytes]]:
     flags = (
         "--interval=1",
-        f"--min-rows={_ROWS * (_BATCHES - 1)}",
+        f"--min-rows={ROWS * (BATCHES - 1)}",
         f"--gateway-token-file={token}",
     )
     where = (f"--zookeeper={zookeeper.connect_string}", f"--root={ROOT}")
@@ -72,6 +54,7 @@ def _change(running: Running) -> Reconfiguration | None:
 def test_the_controller_plans_and_changes_a_running_query(
     running: Running, spark_zookeeper: ZooKeeperServer, gateway_token: Path, tmp_path: Path
 ) -> None:
+    _once_says_whether_it_could_plan(spark_zookeeper, gateway_token, tmp_path)
     log = tmp_path / "controller.log"
     with _controller(spark_zookeeper, gateway_token, log) as process:
         eventually(60, "a plan is published", lambda: _change(running))
@@ -96,24 +79,12 @@ def test_the_controller_plans_and_changes_a_running_query(
     assert not running.differences()
 
 
-def test_another_controller_goes_on_with_the_change(
-    running: Running, spark_zookeeper: ZooKeeperServer, gateway_token: Path, tmp_path: Path
-) -> None:
-    first, second = tmp_path / "first.log", tmp_path / "second.log"
-    with _controller(spark_zookeeper, gateway_token, first) as process:
-        change = eventually(60, "a plan is published", lambda: _change(running))
-        process.kill()
-        process.wait()
-    assert change.phase not in ENDED
-    with _controller(spark_zookeeper, gateway_token, second):
-        eventually(60, "the second has its turn", lambda: "turn: attending" in second.read_text())
-        running.run(1)
-        for _ in range(8):
-            now = _change(running)
-            if now is not None and now.phase in ENDED:
-                break
-            running.run(1)
-    assert now is not None
-    assert (now.version, now.phase) == (change.version, COMMIT), second.read_text()
-    running.run(1)
-    assert not running.differences()
+def _once_says_whether_it_could_plan(zookeeper: ZooKeeperServer, token: Path, folder: Path) -> None:
+    wrong = folder / "wrong-token"
+    wrong.write_text("not the driver's")
+    wrong.chmod(0o600)
+    where = ("--zookeeper", zookeeper.connect_string, "--root", ROOT, "--min-rows", "1000000000")
+    for file, code, says in ((wrong, 3, "token"), (token, 0, "a plan needs 1,000,000,000")):
+        for mode in ("--once", "--dry-run"):
+            done = keyroute("controller", mode, *where, "--gateway-token-file", str(file))
+            assert (done.returncode, says in done.stdout) == (code, True), done.stdout + done.stderr

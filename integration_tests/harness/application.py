@@ -20,9 +20,16 @@ ROOT = "/keyroute"
 
 
 @pytest.fixture(scope="session")
-def spark_zookeeper() -> Iterator[ZooKeeperServer]:
+def spark_zookeeper_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the application's ZooKeeper keeps its data."""
+    return tmp_path_factory.mktemp("zookeeper")
+
+
+@pytest.fixture(scope="session")
+def spark_zookeeper(spark_zookeeper_data: Path) -> Iterator[ZooKeeperServer]:
     """The application's ZooKeeper; a test that stops it must start it again."""
-    with ZooKeeperServer() as server:
+    # A controller that was killed keeps its turn until its session is over: 1 s is the shortest.
+    with ZooKeeperServer(data_dir=spark_zookeeper_data, tick_ms=500) as server:
         yield server
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,10 +21,18 @@ def keyroute(*arguments: str, timeout_s: float = 60) -> subprocess.CompletedProc
 
 
 @contextmanager
-def started(log: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A command that goes on; killed at the end where it still runs."""
+def started(
+    log: Path, *arguments: str, environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A command that goes on, its environment ours and some more; killed at the end where it still
+    runs."""
     with log.open("wb") as output:
-        process = subprocess.Popen(_command(*arguments), stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            _command(*arguments),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **(environment or {})},
+        )
     try:
         yield process
     finally:
