@@ -11,6 +11,7 @@ import org.apache.spark.sql.execution.exchange.{EnsureRequirements, ShuffleExcha
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
 import org.apache.spark.sql.execution.streaming.RealTimeTrigger
+import org.apache.spark.sql.execution.streaming.operators.stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.internal.SQLConf
@@ -39,10 +40,18 @@ object SparkSeam {
       AnyProviderTransformWithStateInPySpark(tws)
   }
 
-  /** Whether `transformWithState` starts from a state given by the user. */
+  /** Whether the operator's second child is a state that the user gives it to start from. */
+  def mayHaveInitialState(plan: SparkPlan): Boolean = plan match {
+    case _: TransformWithStateExec | _: TransformWithStateInPySparkExec => true
+    case _: FlatMapGroupsWithStateExec => true
+    case _ => false
+  }
+
+  /** Whether it reads that state: in the first batch, where there is one. */
   def hasInitialState(plan: SparkPlan): Boolean = plan match {
     case tws: TransformWithStateExec => tws.hasInitialState
     case tws: TransformWithStateInPySparkExec => tws.hasInitialState
+    case groups: FlatMapGroupsWithStateExec => groups.hasInitialState
     case _ => false
   }
 

@@ -17,17 +17,20 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.keyroute.route.{PlannedOperator, StateProviders}
 import org.apache.spark.sql.keyroute.state.{FamilyKeys, StoreKeys}
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types.{DataType, StructType}
 
 import io.keyroute.core.table.GroupShape
 
 /** How the keys in an operator's state are laid out, from the state schema files of the checkpoint
   * (Spark writes them before our rule runs), and which operators can be moved at all. */
 object StateKeys {
+  private val Session = StatefulOperatorsUtils.SESSION_WINDOW_STATE_STORE_SAVE_EXEC_OP_NAME
   private val PlainOperators = Set(
     StatefulOperatorsUtils.STATE_STORE_SAVE_EXEC_OP_NAME,
-    StatefulOperatorsUtils.DEDUPLICATE_EXEC_OP_NAME
-  )
+    StatefulOperatorsUtils.DEDUPLICATE_EXEC_OP_NAME,
+    StatefulOperatorsUtils.DEDUPLICATE_WITHIN_WATERMARK_EXEC_OP_NAME,
+    Session
+  ) ++ StatefulOperatorsUtils.FLAT_MAP_GROUPS_OP_NAMES
   private val Default = StateStore.DEFAULT_COL_FAMILY_NAME
 
   private def isTransformWithState(name: String): Boolean =
@@ -88,7 +91,7 @@ object StateKeys {
           s.colFamilyName,
           s.keySchema,
           s.valueSchema,
-          s.keyStateEncoderSpec.getOrElse(NoPrefixKeyStateEncoderSpec(s.keySchema)),
+          s.keyStateEncoderSpec.getOrElse(encoder(operator, s.keySchema)),
           variables.find(_.stateName == base)
         )
       }
@@ -103,6 +106,11 @@ object StateKeys {
       shape.routingOrdinals
     )
   }
+
+  /** Of operators whose schema files do not tell. */
+  private def encoder(operator: PlannedOperator, key: StructType): KeyStateEncoderSpec =
+    if (operator.name == Session) PrefixKeyScanStateEncoderSpec(key, key.length - 1) // its start
+    else NoPrefixKeyStateEncoderSpec(key)
 
   /** Schema files and state variables of a `transformWithState`. */
   private def variablesOf(

@@ -6,15 +6,22 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Session
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.Exchange
-import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
+import org.apache.spark.sql.execution.python.streaming.{
+  FlatMapGroupsInPandasWithStateExec,
+  TransformWithStateInPySparkExec
+}
+import org.apache.spark.sql.execution.streaming.operators.stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.{
+  SessionWindowStateStoreRestoreExec,
+  SessionWindowStateStoreSaveExec,
   StateStoreRestoreExec,
   StateStoreSaveExec,
   StateStoreWriter,
-  StreamingDeduplicateExec
+  StreamingDeduplicateExec,
+  StreamingDeduplicateWithinWatermarkExec
 }
-import org.apache.spark.sql.keyroute.SparkSeam
+import org.apache.spark.sql.types.DataType
 
 /** Finds the routing groups of a batch's plan: operators that are reached from each other without an
   * exchange between them, so that their state must lie alike. Pure. */
@@ -55,9 +62,10 @@ object GroupFinder {
       nodes: Seq[StatefulNode],
       bypass: Option[String]
   ): PlannedGroup = {
-    val keys = nodes.sortBy(_.id).flatMap(_.demands.flatten)
+    val sorted = nodes.sortBy(_.id)
+    val keys = sorted.flatMap(_.demands.flatten)
     val key = keys.head.key
-    val temporal = keys.map(_.key.map(isTemporal))
+    val temporal = sorted.flatMap(_.steadyDemands).map(_.key.map(isTemporal))
     // Left out only where every exchange of the group agrees.
     val routing = key.indices.filterNot(i => temporal.forall(t => t.isDefinedAt(i) && t(i)))
     PlannedGroup(
@@ -76,15 +84,23 @@ object GroupFinder {
       Some("its checkpoint was made without strict distribution " +
         "(spark.sql.streaming.statefulOperator.useStrictDistribution=false)")
     else if (keys.map(_.partitions).distinct.size > 1) Some("its operators differ in partitions")
-    else if (keys.map(_.key.map(_.dataType)).distinct.size > 1)
+    else if (!keys.forall(k => sameTypes(k.key, keys.head.key)))
       Some("its operators share an exchange but differ in the types of their keys")
     else if (keys.head.partitions == 1) Some("it has one partition")
     else None
 
+  /** A nested column may be nullable on one side only, as where an initial state gives it. */
+  private def sameTypes(a: Seq[Expression], b: Seq[Expression]): Boolean =
+    a.size == b.size && a.zip(b).forall { case (x, y) =>
+      DataType.equalsStructurally(x.dataType, y.dataType, ignoreNullability = true)
+    }
+
   private def problem(node: StatefulNode): Option[String] = node.node match {
-    case _: StateStoreSaveExec | _: StateStoreRestoreExec | _: StreamingDeduplicateExec => None
-    case tws @ (_: TransformWithStateExec | _: TransformWithStateInPySparkExec) =>
-      if (SparkSeam.hasInitialState(tws)) Some("transformWithState has an initial state") else None
+    case _: StateStoreSaveExec | _: StateStoreRestoreExec => None
+    case _: SessionWindowStateStoreSaveExec | _: SessionWindowStateStoreRestoreExec => None
+    case _: StreamingDeduplicateExec | _: StreamingDeduplicateWithinWatermarkExec => None
+    case _: FlatMapGroupsWithStateExec | _: FlatMapGroupsInPandasWithStateExec => None
+    case _: TransformWithStateExec | _: TransformWithStateInPySparkExec => None
     case writer: StateStoreWriter => Some(s"${writer.shortName} is not routed in this version")
     case other => Some(s"${other.nodeName} is not routed in this version")
   }

@@ -7,8 +7,6 @@ import org.apache.spark.sql.catalyst.plans.physical.{
   StatefulOpClusteredDistribution
 }
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
-import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.{
   StatefulOperator,
   StatefulOperatorStateInfo
@@ -32,13 +30,18 @@ final class StatefulNode private (val node: SparkPlan, val info: StatefulOperato
   def id: Long = info.operatorId
 
   /** For each child: its demand, or None where it brings no keyed rows. A global limit or aggregate
-    * demands nothing of this kind, and `transformWithState` without an initial state ignores its
-    * second child. */
+    * demands nothing of this kind, and an operator reads its initial state in the query's first batch
+    * only. */
   lazy val demands: Seq[Option[KeyDemand]] =
     node.requiredChildDistribution.zipWithIndex.map { case (distribution, child) =>
-      if (child == 1 && StatefulNode.ignoresSecondChild(node)) None
+      if (child == 1 && SparkSeam.mayHaveInitialState(node) && !SparkSeam.hasInitialState(node))
+        None
       else StatefulNode.demand(distribution, info.numPartitions)
     }
+
+  /** Of the children that are there in every batch: not of an initial state. */
+  def steadyDemands: Seq[KeyDemand] =
+    (if (SparkSeam.mayHaveInitialState(node)) demands.take(1) else demands).flatten
 
   def isKeyed: Boolean = demands.exists(_.isDefined)
 }
@@ -61,10 +64,4 @@ object StatefulNode {
         Some(KeyDemand(d, d.clustering, partitions, strict = false))
       case _ => None
     }
-
-  private def ignoresSecondChild(node: SparkPlan): Boolean = node match {
-    case _: TransformWithStateExec | _: TransformWithStateInPySparkExec =>
-      !SparkSeam.hasInitialState(node)
-    case _ => false
-  }
 }

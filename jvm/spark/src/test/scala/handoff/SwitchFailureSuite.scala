@@ -4,24 +4,17 @@ import java.io.{File, RandomAccessFile}
 import java.nio.file.{Files, StandardCopyOption}
 
 import org.apache.hadoop.fs.Path
-import org.scalatest.BeforeAndAfterEach
-import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.keyroute.publish.RunningQuery
-import org.apache.spark.sql.keyroute.route.{BatchDecision, KeyRouteException}
+import org.apache.spark.sql.keyroute.route.KeyRouteException
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.util.Utils
 
 import io.keyroute.core.table.RoutingTables
 
 /** What happens to switches, and to the route log, when things go wrong. */
-class SwitchFailureSuite extends AnyFunSuite with BeforeAndAfterEach {
+class SwitchFailureSuite extends SwitchCells {
   import SwitchTest.spark
-
-  override protected def beforeEach(): Unit = {
-    TestDesk.reset()
-    TestDecider.change = identity
-  }
 
   private val moving = TestTables.random(7L, Workloads.Keys) _
 
@@ -130,22 +123,7 @@ class SwitchFailureSuite extends AnyFunSuite with BeforeAndAfterEach {
       Workloads.transformWithState(spark)
     )
     storage <- if (workload.rocksDbOnly) Seq(Storage.plain) else Seq(Storage.plain, Storage.hdfs)
-  } test(s"control: without migration the results differ: ${workload.name}, $storage") {
-    TestDecider.change = unmoved
-    val query = started(storage, workload)
-    query.feed(2)
-    TestDesk.want(moving)
-    query.feed(2)
-    query.stop()
-    assert(TestDesk.switches.nonEmpty && query.wrong.nonEmpty)
-  }
-
-  private def unmoved(d: BatchDecision): BatchDecision = d.copy(route =
-    d.route.copy(
-      switch = d.route.switch.map(s => s.copy(files = s.files.map(_.copy(segments = Nil)))),
-      stores = Nil
-    )
-  )
+  } differsUnmoved(workload, storage)
 
   test("scenario 5: after a roll-back entries of the other timeline go aside") {
     Seq(3L, 1L).foreach { to =>

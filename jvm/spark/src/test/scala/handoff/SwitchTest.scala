@@ -97,6 +97,7 @@ final class TestQuery(workload: Workload, storage: Storage, fromFiles: Boolean =
     *   the query as a user has changed it since */
   def start(as: Workload = workload): StreamingQuery = {
     storage.settings.foreach { case (k, v) => spark.conf.set(k, v) }
+    workload.settings.foreach { case (k, v) => spark.conf.set(k, v) }
     val query = as.query(input).writeStream.outputMode(workload.mode)
       .option("checkpointLocation", checkpoint.toString)
       .foreachBatch { (frame: DataFrame, batch: Long) =>
@@ -105,6 +106,7 @@ final class TestQuery(workload: Workload, storage: Storage, fromFiles: Boolean =
         synchronized(batches(batch) = rows)
       }
       .start()
+    workload.settings.keys.foreach(spark.conf.unset) // the stream has a session of its own
     running = Some(query)
     query
   }
@@ -143,6 +145,14 @@ final class TestQuery(workload: Workload, storage: Storage, fromFiles: Boolean =
     }.map(_.toLong)
   }
 
+  /** After the newest batch, where the workload's model counts them. */
+  def stateRows: Option[Long] = workload.model() match {
+    case model: Model =>
+      (0 until fed).foreach(b => model(Workloads.batch(b)))
+      Some(model.stateRows)
+    case _ => None
+  }
+
   def file(name: String): File = checkpoint.resolve("keyroute").resolve(name).toFile
 
   def files(folder: String): Seq[File] =
@@ -155,11 +165,12 @@ final class TestQuery(workload: Workload, storage: Storage, fromFiles: Boolean =
     *   of `transformWithState`
     */
   def misplaced(table: GroupTable, variable: Option[String]): (Seq[Row], Long) = {
-    val reader = spark.read.format("statestore")
+    val reader = spark.read.format("statestore").option("operatorId", table.shape.operators.head)
     val state = variable.fold(reader)(v => reader.option("stateVarName", v))
       .load(checkpoint.toString)
     val key = state.schema("key").dataType.asInstanceOf[StructType].fieldNames
       .map(n => col("key").getField(n)).toSeq
+      .take(table.shape.keyTypes.size) // a session's start comes after the key
     val routing = table.shape.routingOrdinals.map(key)
     val rows = state.select(col("partition_id"), hash(key: _*), xxhash64(routing: _*)).collect()
     (

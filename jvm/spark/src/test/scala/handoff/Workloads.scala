@@ -19,14 +19,25 @@ final case class KeyTotals(k: String, rows: Long, kinds: Long, kindRows: Long, l
   *
   * @param model
   *   made anew for a query; called once a batch, in order
+  * @param variables
+  *   of `transformWithState`, whose state is to be looked at
+  * @param settings
+  *   of the session that starts the query
   */
 final case class Workload(
     name: String,
     mode: String,
     rocksDbOnly: Boolean,
     query: Dataset[Event] => DataFrame,
-    model: () => Seq[Event] => Seq[String]
+    model: () => Seq[Event] => Seq[String],
+    variables: Seq[Option[String]] = Seq(None),
+    settings: Map[String, String] = Map.empty
 )
+
+/** Also knows how many rows of state are left after each batch. */
+trait Model extends (Seq[Event] => Seq[String]) {
+  def stateRows: Long
+}
 
 object Workloads {
   val Keys: Seq[String] = (0 until 60).map(i => s"key-$i")
@@ -115,7 +126,8 @@ object Workloads {
             s"[$k,${vs.size},${vs.map(_ % 3).distinct.size},${vs.size},${vs.sum}]"
           }
         }
-      }
+      },
+      variables = Seq("rows", "kinds", "list", "aging").map(Some(_))
     )
 }
 

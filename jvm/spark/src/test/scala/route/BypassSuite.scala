@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
-import org.apache.spark.sql.functions.{col, count, lit, session_window, timestamp_seconds}
+import org.apache.spark.sql.functions.{col, count, lit}
 import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
 
 /** What stays on Spark's hash, and the plans that are no batch of a query. */
@@ -29,16 +29,7 @@ class BypassSuite extends AnyFunSuite {
     decisions.last.groups.flatMap(_.unroutable)
   }
 
-  private def timed(frame: DataFrame): DataFrame =
-    frame.withColumn("ts", timestamp_seconds(col("v"))).withWatermark("ts", "1 second")
-
   test("operators that are not routed in this version say so") {
-    val withinWatermark = reasons()(timed(_).dropDuplicatesWithinWatermark("k"))
-    assert(withinWatermark == Seq("dedupeWithinWatermark is not routed in this version"))
-    val session = reasons()(
-      timed(_).groupBy(session_window(col("ts"), "10 seconds"), col("k")).agg(count(lit(1)))
-    )
-    assert(session == Seq("sessionWindowStateStoreSaveExec is not routed in this version"))
     val join = reasons() { frame =>
       frame.as("a").join(frame.as("b"), col("a.k") === col("b.k"))
     }

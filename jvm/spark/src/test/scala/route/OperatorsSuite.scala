@@ -55,6 +55,13 @@ class OperatorsSuite extends AnyFunSuite {
     sameAsSpark(OutputMode.Append())(_.dropDuplicates("k", "v"))
   }
 
+  test("dropDuplicatesWithinWatermark") {
+    sameAsSpark(OutputMode.Append()) {
+      _.withColumn("ts", timestamp_seconds(col("v"))).withWatermark("ts", "1 second")
+        .dropDuplicatesWithinWatermark("k")
+    }
+  }
+
   test("chained transformWithState, and an aggregation of its output") {
     sameAsSpark(update)(counted)
     sameAsSpark(update)(frame => counted(counted(frame)))
