@@ -15,7 +15,10 @@ from harness.operators import (
     COALESCED,
     DEDUP,
     NUMBERED,
+    NUMBERED_FROM,
+    NUMBERED_FROM_PANDAS,
     NUMBERED_PANDAS,
+    TOTALS_PANDAS,
     WINDOWED,
     Operator,
 )
@@ -39,6 +42,10 @@ CELLS = [(AGGREGATE, store) for store in STORES] + [
     (NUMBERED, "rocksdb-1-changelog"),
     (NUMBERED, "rocksdb-2"),
     (NUMBERED_PANDAS, "rocksdb-2-changelog"),
+    (TOTALS_PANDAS, "rocksdb-2-changelog"),
+    (TOTALS_PANDAS, "hdfs"),
+    (NUMBERED_FROM, "rocksdb-1-changelog"),
+    (NUMBERED_FROM_PANDAS, "rocksdb-2"),
 ]
 
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame, GroupedData, Row
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StatefulProcessor
+from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 Batch = list[dict[str, Any]]
 Output = Counter[tuple[Any, ...]]
@@ -145,6 +146,104 @@ class NumberPandas(StatefulProcessor):
         pass
 
 
+def _totals(
+    key: tuple[Any, ...], frames: Iterator[pd.DataFrame], state: GroupState
+) -> Iterator[pd.DataFrame]:
+    """Ends a key in the first batch without rows of it."""
+    count, total = state.get if state.exists else (0, 0)
+    over = state.hasTimedOut
+    if over:
+        state.remove()
+    else:
+        for frame in frames:
+            count, total = count + len(frame), total + int(frame["v"].sum())
+        state.update((count, total))
+        state.setTimeoutDuration(1)
+    yield pd.DataFrame({"k": [key[0]], "count": [count], "total": [total], "over": [over]})
+
+
+def _totals_in_pandas(frame: DataFrame) -> DataFrame:
+    # Each key is away in one of three batches.
+    some = frame.where("(minute(ts) + cast(substr(k, 2) as int)) % 3 <> 0")
+    return some.groupBy("k").applyInPandasWithState(
+        _totals,
+        "k string, count long, total long, over boolean",
+        "count long, total long",
+        "update",
+        GroupStateTimeout.ProcessingTimeTimeout,
+    )
+
+
+def _expect_totals(batches: list[Batch]) -> list[Output]:
+    values: dict[str, list[int]] = {}
+    out = []
+    for batch in batches:
+        away = set(values)
+        for row in batch:
+            if (int(row["ts"][14:16]) + int(row["k"][1:])) % 3 != 0:
+                values.setdefault(row["k"], []).append(row["v"])
+                away.discard(row["k"])
+        out.append(Counter((k, len(v), sum(v), k in away) for k, v in values.items()))
+        for k in away:
+            del values[k]
+    return out
+
+
+_GIVEN = {f"k{i}": 1000 + i for i in range(0, 97, 2)} | {"absent": 5}
+
+
+class NumberFrom(Number):
+    """As Number, from a key's given number on."""
+
+    def handleInitialState(self, key: Any, initialState: Row, timers: Any) -> None:
+        self.last.update((initialState["first"],))
+
+
+class NumberFromPandas(NumberPandas):
+    """As NumberFrom, in pandas mode."""
+
+    def handleInitialState(self, key: Any, initialState: pd.DataFrame, timers: Any) -> None:
+        self.last.update((int(initialState["first"].iloc[0]),))
+
+
+def _given(frame: DataFrame) -> GroupedData:
+    return frame.sparkSession.createDataFrame(list(_GIVEN.items()), "k string, first long").groupBy(
+        "k"
+    )
+
+
+def _numbered_from(frame: DataFrame) -> DataFrame:
+    first = frame.select("k", "g", "v").groupBy("k")
+    return first.transformWithState(
+        NumberFrom(), _NUMBERED, "Append", "None", initialState=_given(frame)
+    )
+
+
+def _numbered_from_pandas(frame: DataFrame) -> DataFrame:
+    first = frame.select("k", "g", "v").groupBy("k")
+    return first.transformWithStateInPandas(
+        NumberFromPandas(), _NUMBERED, "Append", "None", initialState=_given(frame)
+    )
+
+
+def _expect_numbered_from(batches: list[Batch]) -> list[Output]:
+    n = Counter(_GIVEN)
+    out = []
+    for batch in batches:
+        emitted: Output = Counter()
+        for row in batch:
+            n[row["k"]] += 1
+            emitted[("k", row["k"], n[row["k"]])] += 1
+            emitted[("v", row["v"])] += 1
+        out.append(emitted)
+    return out
+
+
+def _spread_once(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    k, _, v, n = row
+    return (("k", k, n), ("v", v))
+
+
 def _numbered_twice(frame: DataFrame) -> DataFrame:
     first = frame.select("k", "g", "v").groupBy("k")
     numbered = first.transformWithState(Number(), _NUMBERED, "Append", "None")
@@ -201,7 +300,37 @@ NUMBERED_PANDAS = Operator(
     needs_families=True,
 )
 
-ALL = {o.name: o for o in (AGGREGATE, WINDOWED, DEDUP, CHAIN, COALESCED, NUMBERED, NUMBERED_PANDAS)}
+TOTALS_PANDAS = Operator("totals_pandas", "update", _totals_in_pandas, _expect_totals)
+NUMBERED_FROM = Operator(
+    "numbered_from",
+    "append",
+    _numbered_from,
+    _expect_numbered_from,
+    _spread_once,
+    needs_families=True,
+)
+NUMBERED_FROM_PANDAS = Operator(
+    "numbered_from_pandas",
+    "append",
+    _numbered_from_pandas,
+    _expect_numbered_from,
+    _spread_once,
+    needs_families=True,
+)
+
+_ALL = (
+    AGGREGATE,
+    WINDOWED,
+    DEDUP,
+    CHAIN,
+    COALESCED,
+    NUMBERED,
+    NUMBERED_PANDAS,
+    TOTALS_PANDAS,
+    NUMBERED_FROM,
+    NUMBERED_FROM_PANDAS,
+)
+ALL = {o.name: o for o in _ALL}
 
 
 def differences(
