@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from harness.eventually import eventually
 from harness.tables import QUERY, shape, tables
-from harness.zookeeper import Stores
+from harness.zookeeper import TICK_MS, Stores
 
 from keyroute.core import table_codec
 from keyroute.v1.reconfiguration_pb2 import PREPARE, PUBLISH, Reconfiguration
-from keyroute.zookeeper.connection import Credentials, connect
+from keyroute.zookeeper.connection import Credentials, close, connect
 from keyroute.zookeeper.errors import (
     Conflict,
     Damaged,
@@ -21,6 +23,7 @@ from keyroute.zookeeper.errors import (
     TableMissing,
     VersionTaken,
 )
+from keyroute.zookeeper.paths import Tree
 from keyroute.zookeeper.payloads import InForce, QueryMeta, Wanted
 from keyroute.zookeeper.server import ZooKeeperServer, free_port
 from keyroute.zookeeper.session import ABSENT, Session
@@ -147,3 +150,26 @@ def test_nothing_there_is_said_clearly() -> None:
 def test_a_port_in_use_is_said_clearly(zookeeper: ZooKeeperServer, tmp_path: Path) -> None:
     with pytest.raises(ServerError, match="in use"):
         ZooKeeperServer(port=zookeeper.port, data_dir=tmp_path).start()
+
+
+def test_a_zookeeper_that_lost_its_data_lets_its_clients_in_again(
+    tree: Tree, tmp_path: Path
+) -> None:
+    with ZooKeeperServer(data_dir=tmp_path, tick_ms=TICK_MS) as own:
+        client = connect(own.connect_string, session_timeout_s=2.0)
+        session = Session(client)
+        # Every write is a change that the new server has not seen.
+        for number in range(20):
+            assert session.create(f"{tree.root}/{number}", b"")
+        own.stop()
+        shutil.rmtree(tmp_path / "data")
+        own.start()
+
+        def let_in() -> bool:
+            with suppress(StoreUnreachable):
+                return session.children(tree.root) == ()
+            return False
+
+        eventually(30, "the client is let in", let_in)
+        assert session.create(f"{tree.root}/anew", b"")
+        close(client)

@@ -12,6 +12,7 @@ from kazoo.security import make_digest_acl
 
 from keyroute.secret_file import exposed
 from keyroute.zookeeper.errors import StoreForbidden, StoreUnreachable
+from keyroute.zookeeper.fresh_start import FreshStart
 
 DEFAULT_CONNECT = "127.0.0.1:2181"
 
@@ -63,6 +64,7 @@ def connect(
         connection_retry=dict(_RECONNECT),
         **_access(credentials),
     )
+    client.add_listener(FreshStart(client, session_timeout_s))
     try:
         client.start(timeout=connect_timeout_s)
     except KazooTimeoutError as error:
