@@ -8,7 +8,7 @@ from pathlib import Path
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
-from harness import operators
+from harness import python_operators
 from keyroute.spark import configure_spark
 
 ROCKSDB = "org.apache.spark.sql.keyroute.state.RoutedRocksDBStateStoreProvider"
@@ -29,7 +29,7 @@ def builder(
 ) -> SparkSession.Builder:
     """A builder for local-cluster with KeyRoute."""
     # The workers' path has no tests, so the processors travel with the plan.
-    cloudpickle.register_pickle_by_value(operators)
+    cloudpickle.register_pickle_by_value(python_operators)
     conf = {
         "spark.driver.extraJavaOptions": _JVM,
         "spark.executor.extraJavaOptions": _JVM,
