@@ -51,9 +51,10 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
     val provider = batch.session.sessionState.conf.stateStoreProviderClass
     val reason =
       s"the state store provider is $provider, which cannot move state: to have it " +
-        "routed, start it with a new checkpoint"
+        "routed, stop it and run `keyroute adopt` on its checkpoint"
     val folder = new CheckpointLayout(batch.checkpoint, batch.session.sessionState.newHadoopConf())
-    if (RouteLog.tableBefore(folder, batch.batch)) throw new KeyRouteException(
+    val givenBack = folder.mark(folder.released).exists(_ <= batch.batch)
+    if (!givenBack && RouteLog.tableBefore(folder, batch.batch)) throw new KeyRouteException(
       s"the state in ${batch.checkpoint} is laid out by a routing table, but the query was started " +
         s"with the state store provider $provider. Start it with the one that it had."
     )

@@ -1,5 +1,8 @@
 package org.apache.spark.sql.keyroute.handoff
 
+import java.io.IOException
+import java.nio.charset.StandardCharsets.UTF_8
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
@@ -23,6 +26,13 @@ final class CheckpointLayout(val checkpoint: Path, val hadoopConf: Configuration
 
   /** What is of another timeline, kept for people. */
   val aside: Path = new Path(root, "aside")
+
+  /** Mark: the query ran without KeyRoute before this batch, and has run under it since. Goes with
+    * the first route entry. */
+  val adopted: Path = new Path(root, "adopted")
+
+  /** Mark: the query was given back at this batch, its state as Spark's hash says. */
+  val released: Path = new Path(root, "released")
 
   private val handoffs = new Path(root, "handoff")
 
@@ -73,6 +83,22 @@ final class CheckpointLayout(val checkpoint: Path, val hadoopConf: Configuration
       overwrite = true
     )
     files.delete(path)
+  }
+
+  /** The batch that a mark names, where the mark is there. */
+  def mark(path: Path): Option[Long] =
+    if (files.exists(path)) new String(read(path), UTF_8).trim.toLongOption else None
+
+  def putMark(path: Path, batch: Long): Unit =
+    write(path, s"$batch\n".getBytes(UTF_8), overwrite = true)
+
+  def dropMark(path: Path): Unit = if (files.exists(path)) files.delete(path)
+
+  /** Renames the whole folder: it tells of the query until a batch. */
+  def setAsideUntil(batch: Long): Unit = {
+    val fs = root.getFileSystem(hadoopConf)
+    val to = new Path(checkpoint, s"keyroute-until-$batch")
+    if (!fs.rename(root, to)) throw new IOException(s"$root cannot be renamed to $to")
   }
 
   /** Drops the handoff files of batches that a predicate picks: they can be made again. */

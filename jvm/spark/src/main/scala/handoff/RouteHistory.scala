@@ -56,7 +56,10 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
       entry.offsetsHash == layout.offsetsHash(entry.batch)
 
   private def checkMayBeMissing(next: Long): Unit =
-    if (!Settings.assumeNoTable.orDefault(batch.session.conf.getOption)) throw new KeyRouteException(
+    if (
+      !layout.mark(layout.adopted).exists(_ <= next) &&
+      !Settings.assumeNoTable.orDefault(batch.session.conf.getOption)
+    ) throw new KeyRouteException(
       s"${layout.checkpoint} stands at batch $next but has no route log (${layout.routes}): it is a " +
         "copy without the folder keyroute, or KeyRoute has never planned a batch of it, or the first " +
         "entry could not be written. In the first case copy that folder, too, or the results would " +
@@ -93,7 +96,15 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
   /** Writes the entry of a batch. */
   def commit(entry: RouteEntry): Unit = {
     entries.commit(entry)
-    if (firstEntry.isEmpty) firstEntry = Some(entry)
+    if (firstEntry.isEmpty) {
+      firstEntry = Some(entry)
+      // The entry says the same from now on; a mark that stays does no harm.
+      try layout.dropMark(layout.adopted)
+      catch {
+        case NonFatal(e) if !Thread.currentThread().isInterrupted =>
+          logWarning(s"KeyRoute: the mark ${layout.adopted} cannot be dropped", e)
+      }
+    }
     replayed(entry)
   }
 

@@ -8,7 +8,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{col, hash, xxhash64}
-import org.apache.spark.sql.keyroute.plugin.Driver
+import org.apache.spark.sql.keyroute.plugin.{Driver, SparkSettings}
 import org.apache.spark.sql.keyroute.route.{BatchDecider, BatchDecision, PlannedBatch}
 import org.apache.spark.sql.keyroute.state.{
   RoutedHDFSBackedStateStoreProvider,
@@ -21,17 +21,32 @@ import org.apache.spark.sql.{DataFrame, Dataset, Row}
 import io.keyroute.core.table.{GroupTable, RoutingTables}
 import io.keyroute.spark.KeyRouteExtension
 
-/** How a query keeps its state. */
-final case class Storage(rocksDb: Boolean, format: Int, changelog: Boolean) {
+/** How a query keeps its state.
+  *
+  * @param ours
+  *   whether by KeyRoute's provider; else by Spark's own
+  */
+final case class Storage(
+    rocksDb: Boolean,
+    format: Int,
+    changelog: Boolean,
+    ours: Boolean = true
+) {
+  def ofSpark: Storage = copy(ours = false)
+
+  def provider: String = {
+    val twin =
+      if (rocksDb) classOf[RoutedRocksDBStateStoreProvider].getName
+      else classOf[RoutedHDFSBackedStateStoreProvider].getName
+    if (ours) twin else SparkSettings.originals(twin)
+  }
+
   override def toString: String =
     if (rocksDb) s"RocksDB, format $format, changelog ${if (changelog) "on" else "off"}"
     else "HDFS-backed"
 
   def settings: Map[String, String] = Map(
-    "spark.sql.streaming.stateStore.providerClass" -> (
-      if (rocksDb) classOf[RoutedRocksDBStateStoreProvider].getName
-      else classOf[RoutedHDFSBackedStateStoreProvider].getName
-    ),
+    SparkSettings.providerKey -> provider,
     "spark.sql.streaming.stateStore.checkpointFormatVersion" -> format.toString,
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> changelog.toString
   )
