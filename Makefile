@@ -4,6 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 BIN := .venv/bin
+MINUTES ?= 60
 export PYSPARK_PYTHON := $(CURDIR)/.venv/bin/python
 export PYTHONPATH := $(CURDIR)/pyctl
 
@@ -11,7 +12,7 @@ JVM_SOURCES := $(shell find jvm proto project -name '*.scala' -o -name '*.proto'
 JAR := target/keyroute-spark-4.3_2.13-0.1.0.jar
 MESSAGES := $(wildcard proto/keyroute/v1/*.proto)
 
-.PHONY: help requirements demo test check check-python check-jvm unit integration format proto jar docs bench clean
+.PHONY: help requirements demo test check check-python check-jvm integration soak format proto jar docs bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -55,6 +56,10 @@ check-jvm: .venv/ready
 
 integration: $(JAR)
 	$(BIN)/python -m pytest integration_tests
+
+soak: $(JAR) ## random streams, changes and faults beside Spark alone, for MINUTES; results in target/soak.jsonl
+	PYTHONPATH=integration_tests:pyctl $(BIN)/python -m differential.soak \
+	  --minutes $(MINUTES) --results target/soak.jsonl
 
 format: .venv/ready ## rewrites both languages in the project's format
 	$(BIN)/ruff format pyctl integration_tests examples benchmarks proto

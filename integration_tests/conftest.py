@@ -9,9 +9,11 @@ from harness.application import (
     spark_zookeeper_data,
 )
 from harness.controllers import controllers, driver
+from harness.differential import bench
 from harness.zookeeper import store, stores, tree, zookeeper
 
 __all__ = [
+    "bench",
     "controllers",
     "driver",
     "gateway_token",

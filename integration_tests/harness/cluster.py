@@ -26,8 +26,21 @@ def builder(
     token_file: Path,
     executors: int = 3,
     extra: dict[str, str] | None = None,
+    master: str | None = None,
 ) -> SparkSession.Builder:
-    """A builder for local-cluster with KeyRoute."""
+    """A builder with KeyRoute, for local-cluster where no other master is named."""
+    conf = {
+        "spark.keyroute.zookeeper.root": root,
+        "spark.keyroute.gateway.tokenFile": str(token_file),
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+        **(extra or {}),
+    }
+    plain = plain_builder(master or f"local-cluster[{executors},1,1100]", conf)
+    return configure_spark(plain, zookeeper=zookeeper)
+
+
+def plain_builder(master: str, extra: dict[str, str] | None = None) -> SparkSession.Builder:
+    """A builder of Spark alone."""
     # The workers' path has no tests, so the processors travel with the plan.
     cloudpickle.register_pickle_by_value(python_operators)
     conf = {
@@ -40,14 +53,11 @@ def builder(
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "WARN",
-        "spark.keyroute.zookeeper.root": root,
-        "spark.keyroute.gateway.tokenFile": str(token_file),
-        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
         "spark.pyspark.python": sys.executable,
         "spark.pyspark.driver.python": sys.executable,
         **(extra or {}),
     }
-    plain = SparkSession.builder.master(f"local-cluster[{executors},1,1100]").appName("tests")
+    built = SparkSession.builder.master(master).appName("tests")
     for key, value in conf.items():
-        plain = plain.config(key, value)
-    return configure_spark(plain, zookeeper=zookeeper)
+        built = built.config(key, value)
+    return built

@@ -32,7 +32,8 @@ def _random_group(
 ) -> GroupTable:
     names = [shape.key_names[o] for o in shape.routing_ordinals]
     types = [shape.key_types[o] for o in shape.routing_ordinals]
-    keys = sorted({tuple(row[name] for name in names) for batch in inputs for row in batch})
+    found = {tuple(row[name] for name in names) for batch in inputs for row in batch}
+    keys = sorted(found, key=repr)
     prints = np.array([spark_hash(list(key), types)[1] for key in keys], dtype=np.int64)
     prints = np.unique(prints[rng.random(len(prints)) < _EXPLICIT_SHARE])
     targets = rng.integers(0, shape.partitions, len(prints)).astype(np.int32)

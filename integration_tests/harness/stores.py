@@ -24,7 +24,18 @@ _KEYS = {
 }
 
 
-def use(spark: SparkSession, store: str) -> None:
-    """Sets the state store of the queries that start from now on."""
+_PLAIN = {
+    "RoutedRocksDBStateStoreProvider": "RocksDBStateStoreProvider",
+    "RoutedHDFSBackedStateStoreProvider": "HDFSBackedStateStoreProvider",
+}
+
+
+def use(spark: SparkSession, store: str, plain: bool = False) -> None:
+    """Sets the state store of the queries that start from now on: KeyRoute's, or Spark's own."""
     for name, value in STORES[store].items():
-        spark.conf.set(_KEYS[name], value)
+        spark.conf.set(_KEYS[name], _spark_own(value) if plain else value)
+
+
+def _spark_own(value: str) -> str:
+    name = _PLAIN.get(value.rpartition(".")[2])
+    return value if name is None else f"org.apache.spark.sql.execution.streaming.state.{name}"

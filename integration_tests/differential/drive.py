@@ -1,0 +1,204 @@
+"""Runs a scenario in a lane, batch by batch."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.change import propagate, publish_random
+from harness.feed import Feed
+
+from differential import routelog
+from differential.events import Batch
+from differential.lane import Lane
+from differential.scenario import Fault, Scenario
+from keyroute.core.table import GroupShape, RoutingTables
+from keyroute.core.table_codec import shape_from_proto
+from keyroute.v1.route_log_pb2 import RouteEntry
+from keyroute.zookeeper.store import Store
+
+_POLL_S = 0.002
+_POINT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run gave.
+
+    Attributes:
+        outputs: rows of each batch, as JSON, sorted.
+        states: for each read of the workload (partition, row as JSON, hash and fingerprints).
+        shapes: the routing groups.
+        tables: in force at the end; None: no table.
+        changes: tables that came into force.
+        faults: kinds of the faults that happened.
+    """
+
+    outputs: dict[int, list[str]]
+    states: list[list[list[Any]]]
+    shapes: list[GroupShape]
+    tables: RoutingTables | None
+    changes: int
+    faults: tuple[str, ...]
+
+
+class Drive:
+    """One run of a scenario.
+
+    `store` None: without KeyRoute, so nothing changes; faults come only with changes.
+    """
+
+    def __init__(
+        self,
+        lane: Lane,
+        scenario: Scenario,
+        batches: list[Batch],
+        folder: Path,
+        store: Store | None = None,
+        change: bool = False,
+    ) -> None:
+        self.lane = lane
+        self.scenario = scenario
+        self.batches = batches
+        self.folder = folder
+        self.store = store
+        self.change = change
+        self.feed = Feed(folder / "in")
+        self.checkpoint = folder / "checkpoint"
+        self.id = ""
+        self.switched: set[tuple[int, int]] = set()
+        self.happened: list[str] = []
+
+    def run(self) -> Run:
+        """Runs it to its end."""
+        self._start()
+        for number, rows in enumerate(self.batches):
+            if self.change and number in self.scenario.changes:
+                self._change(self.scenario.changes[number])
+            faults = [f for f in self.scenario.faults if self.change and f.batch == number]
+            self._batch(rows, faults)
+            if self.change:
+                self._note_switches()
+        self.lane.ask("stop")
+        newest = self._newest() if self.change else None
+        return Run(
+            outputs=outputs(self.folder),
+            states=self.lane.ask(
+                "states", workload=self.scenario.workload, folder=str(self.folder)
+            ),
+            shapes=[shape_from_proto(g) for g in newest.groups] if newest else [],
+            tables=(
+                routelog.tables(self.checkpoint, newest)
+                if newest and newest.table_version
+                else None
+            ),
+            changes=len(self.switched),
+            faults=tuple(self.happened),
+        )
+
+    def _start(self) -> None:
+        scenario = self.scenario
+        self.id = self.lane.ask(
+            "start", workload=scenario.workload, store=scenario.store, folder=str(self.folder)
+        )
+
+    def _change(self, seed: int | None) -> None:
+        assert self.store is not None
+        version = publish_random(self.store, self.id, self.batches, seed)
+        propagate(self.store, self.id, version)
+
+    def _batch(self, rows: Batch, faults: list[Fault]) -> None:
+        for fault in faults:
+            if fault.kind in ("before", "after"):
+                (self.folder / f"fail-{fault.kind}").touch()
+                self.happened.append(fault.kind)
+        kills = [f for f in faults if f.kind not in ("before", "after")]
+        number = self._next_batch()
+        self.feed.put(rows)
+        if kills:
+            self._killed(kills[0], number)
+        self.lane.ask("settle")
+
+    def _next_batch(self) -> int:
+        offsets = self.checkpoint / "offsets"
+        numbers = [int(p.name) for p in offsets.glob("[0-9]*")] if offsets.exists() else []
+        return max(numbers, default=-1) + 1
+
+    def _killed(self, fault: Fault, batch: int) -> None:
+        """Kills at the fault's point of the batch, where that comes."""
+        if not self._comes(fault.point, batch):
+            return
+        self.happened.append(f"{fault.kind} at {fault.point}")
+        if fault.kind == "executor":
+            self.lane.kill_an_executor()
+            return
+        self.lane.kill()
+        if fault.kind in ("lost", "damaged"):
+            self._harm(fault.kind, batch)
+        self._start()
+
+    def _comes(self, point: str, batch: int) -> bool:
+        """Whether the point comes; without a switch some never do."""
+        deadline = time.monotonic() + _POINT_S
+        committed = self.checkpoint / "commits" / str(batch)
+        while time.monotonic() < deadline:
+            if self._is_there(point, batch):
+                return True
+            if committed.exists():
+                return False
+            time.sleep(_POLL_S)
+        return False
+
+    def _is_there(self, point: str, batch: int) -> bool:
+        ours = self.checkpoint / "keyroute"
+        match point:
+            case "offsets":
+                return (self.checkpoint / "offsets" / str(batch)).exists()
+            case "handoff":
+                return (ours / "handoff" / str(batch)).exists()
+            case "route":
+                return (ours / "routes" / str(batch)).exists()
+            case "state":
+                version = batch + 1
+                files = (self.checkpoint / "state").glob(f"*/*/**/{version}[._]*")
+                return next(iter(files), None) is not None
+            case "commit":
+                return (self.checkpoint / "commits" / str(batch)).exists()
+        raise ValueError(point)
+
+    def _harm(self, kind: str, batch: int) -> None:
+        files = sorted(
+            p for p in self.checkpoint.glob(f"keyroute/handoff/{batch}/*") if p.is_file()
+        )
+        if not files:
+            return
+        chosen = random.Random(self.scenario.seed).choice(files)
+        if kind == "lost":
+            chosen.unlink()
+        else:
+            data = bytearray(chosen.read_bytes())
+            data[len(data) // 2] ^= 0x55
+            chosen.write_bytes(bytes(data))
+        # Hadoop's local file system would say so before we could.
+        chosen.with_name(f".{chosen.name}.crc").unlink(missing_ok=True)
+
+    def _newest(self) -> RouteEntry | None:
+        entries = routelog.entries(self.checkpoint)
+        return entries[max(entries)] if entries else None
+
+    def _note_switches(self) -> None:
+        for batch, entry in routelog.entries(self.checkpoint).items():
+            if entry.HasField("switch"):
+                self.switched.add((batch, entry.table_version))
+
+
+def outputs(folder: Path) -> dict[int, list[str]]:
+    """Rows of each batch that a worker's query emitted, as JSON, sorted."""
+    return {
+        int(path.stem): json.loads(path.read_text())
+        for path in (folder / "out").glob("[0-9]*.json")
+    }

@@ -1,0 +1,94 @@
+"""A worker's process: started, asked, killed, started again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from harness.executors import kill_an_executor
+
+_TESTS = Path(__file__).parents[1]
+
+
+class WorkerDied(Exception):
+    """The process ended while it was asked something."""
+
+
+class Lane:
+    """One Spark application after another, for the runs of one kind.
+
+    Attributes:
+        starts: how many applications there were.
+    """
+
+    def __init__(self, folder: Path, config: dict[str, Any]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._log = folder / "log"
+        self._config = folder / "config.json"
+        self._config.write_text(json.dumps({**config, "token": str(folder / "token")}))
+        self._process: subprocess.Popen[str] | None = None
+        self.starts = 0
+
+    def ask(self, do: str, **arguments: Any) -> Any:
+        """The worker's answer. Raises RuntimeError with its traceback, or WorkerDied."""
+        self.send(do, **arguments)
+        return self.answer()
+
+    def send(self, do: str, **arguments: Any) -> None:
+        """Asks without waiting; `answer` must follow."""
+        process = self._running()
+        assert process.stdin is not None
+        process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
+        process.stdin.flush()
+
+    def answer(self) -> Any:
+        """The answer to what was sent."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.startswith("{"):
+                answer = json.loads(line)
+                if "error" in answer:
+                    raise RuntimeError(answer["error"])
+                return answer["ok"]
+        raise WorkerDied(f"see {self._log}")
+
+    def kill(self) -> None:
+        """SIGKILL to the driver and all that it started."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            assert pipe is not None
+            # What was not flushed is for a process that is gone.
+            with suppress(BrokenPipeError):
+                pipe.close()
+
+    def kill_an_executor(self) -> None:
+        """SIGKILL to one executor."""
+        kill_an_executor(self._running().pid)
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            path = f"{_TESTS}:{_TESTS.parent / 'pyctl'}"
+            with self._log.open("ab") as log:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "differential.worker", str(self._config)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    env={**os.environ, "PYTHONPATH": path},
+                    start_new_session=True,
+                    text=True,
+                )
+            self.starts += 1
+            self.answer()
+        return self._process

@@ -1,0 +1,147 @@
+"""A Spark application that runs one query at a time, as it is told on its standard input.
+
+    python -m differential.worker CONFIG.json
+
+CONFIG: zookeeper (null: Spark alone, without the jar), root, token, conf (Spark's). Each line on
+the standard input is a request, JSON with `do`; each is answered by a line of JSON, `{"ok": ...}`
+or `{"error": text}`:
+
+    start   workload, store, folder    starts the query, or starts it again; its id
+    settle                             waits until all input is processed
+    stop                               stops it
+    states  workload, folder           rows of the newest state, one list for each of its reads
+    end                                ends the application
+
+Where the file `fail-before` or `fail-after` is in the folder, one task attempt takes it away and
+fails: before it asks for the first row of its stores, or after it has had the last one.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from harness import cluster, stores
+from harness.feed import Feed
+from pyspark import cloudpickle
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming import StreamingQuery
+
+from differential import workloads
+from differential.workloads import ALL, StateRead
+
+
+def _fails(folder: str, when: str) -> bool:
+    """Whether this attempt is the one to fail."""
+    try:
+        Path(folder, f"fail-{when}").unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _failing(folder: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def pass_on(rows: Iterator[Any]) -> Iterator[Any]:
+        if _fails(folder, "before"):
+            raise RuntimeError("a task attempt that is to fail before its rows")
+        kept = list(rows)
+        if _fails(folder, "after"):
+            raise RuntimeError("a task attempt that is to fail after its rows")
+        return iter(kept)
+
+    return pass_on
+
+
+class Worker:
+    """The application."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        cloudpickle.register_pickle_by_value(workloads)
+        self.plain = config["zookeeper"] is None
+        self.session: SparkSession = self._builder(config).getOrCreate()
+        self.query: StreamingQuery | None = None
+
+    def _builder(self, config: dict[str, Any]) -> SparkSession.Builder:
+        conf = {"spark.sql.streaming.noDataMicroBatches.enabled": "true", **config["conf"]}
+        if self.plain:
+            return cluster.plain_builder(config["master"], conf)
+        where = (config["zookeeper"], config["root"], Path(config["token"]))
+        return cluster.builder(*where, extra=conf, master=config["master"])
+
+    def start(self, workload: str, store: str, folder: str) -> str:
+        """Starts the query."""
+        stores.use(self.session, store, plain=self.plain)
+        asked = ALL[workload]
+        frame = asked.build(Feed(Path(folder, "in")).stream(self.session))
+        out = Path(folder, "out")
+        out.mkdir(exist_ok=True)
+
+        def keep(given: DataFrame, batch: int) -> None:
+            rows = given.select(F.to_json(F.struct("*"))).rdd.mapPartitions(_failing(folder))
+            part = out / f".{batch}"
+            part.write_text(json.dumps(sorted(row[0] for row in rows.collect())))
+            part.rename(out / f"{batch}.json")
+
+        writer = frame.writeStream.queryName(workload).outputMode(asked.mode)
+        writer = writer.option("checkpointLocation", str(Path(folder, "checkpoint")))
+        self.query = writer.foreachBatch(keep).start()
+        return str(self.query.id)
+
+    def settle(self) -> None:
+        """Waits until all input is processed."""
+        assert self.query is not None
+        self.query.processAllAvailable()
+
+    def stop(self) -> None:
+        """Stops the query."""
+        assert self.query is not None
+        self.query.stop()
+
+    def states(self, workload: str, folder: str) -> list[list[list[Any]]]:
+        """(partition, row as JSON, hash of the key by column order) of each state row."""
+        return [self._state(read, folder) for read in ALL[workload].states]
+
+    def _state(self, read: StateRead, folder: str) -> list[list[Any]]:
+        reader = self.session.read.format("statestore").option("operatorId", read.operator)
+        frame = reader.options(**read.options).load(str(Path(folder, "checkpoint")))
+        names = read.key or tuple(frame.schema["key"].dataType.fieldNames())
+        key = [F.col("key").getField(name) for name in names]
+        kept = [c for c in frame.columns if c != "partition_id" and (read.values or c == "key")]
+        row = F.to_json(F.struct(*kept))
+        prints = F.array(*(F.xxhash64(*of).cast("string") for of in _subsets(key)))
+        found = frame.select("partition_id", row, F.hash(*key), prints).collect()
+        return [[*r[:3], list(r[3])] for r in found]
+
+    def end(self) -> None:
+        """Ends the application."""
+        self.session.stop()
+
+
+def _subsets(key: list[Any]) -> list[list[Any]]:
+    """All subsets of the columns but the empty one, by the number that its bits make."""
+    chosen = range(1, 1 << len(key))
+    return [[c for i, c in enumerate(key) if mask >> i & 1] for mask in chosen]
+
+
+def main() -> None:
+    worker = Worker(json.loads(Path(sys.argv[1]).read_text()))
+    print(json.dumps({"ok": "ready"}), flush=True)
+    for line in sys.stdin:
+        request = json.loads(line)
+        do = request.pop("do")
+        try:
+            answer = {"ok": getattr(worker, do)(**request)}
+        except Exception:  # The bench says which scenario it was.
+            answer = {"error": traceback.format_exc()}
+        print(json.dumps(answer), flush=True)
+        if do == "end":
+            return
+
+
+if __name__ == "__main__":
+    main()

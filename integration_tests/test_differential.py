@@ -1,0 +1,35 @@
+"""Random streams, random changes of tables, random faults: as Spark alone, row by row.
+
+`make soak` goes on for as long as asked; see `differential/`.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from differential.bench import Bench
+from differential.scenario import draw
+from differential.soak import fresh, line, soak
+from differential.workloads import ALL
+
+_SECONDS = 240
+_BATCHES = 7
+# Seeds that once found something.
+_PAST: tuple[int, ...] = ()
+
+
+def test_fresh_scenarios_are_exact(bench: Bench) -> None:
+    seed = random.randrange(1 << 30)
+    print(f"first seed: {seed}")
+    verdicts = list(soak(bench, fresh(seed), _SECONDS, list(ALL), _BATCHES))
+    told = "\n".join(line(v) for v in verdicts)
+    print(told)
+    assert not any(v.differences for v in verdicts), told
+    assert sum(v.changes for v in verdicts) > 0, told
+
+
+@pytest.mark.parametrize("seed", _PAST)
+def test_past_scenarios_are_exact(bench: Bench, seed: int) -> None:
+    verdict = bench.run(draw(seed))
+    assert not verdict.differences, line(verdict)
