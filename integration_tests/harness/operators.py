@@ -7,6 +7,7 @@ correct query emits in it, as a multiset.
 from __future__ import annotations
 
 from collections import Counter
+from datetime import datetime
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -26,6 +27,7 @@ __all__ = [
     "CHAIN",
     "COALESCED",
     "DEDUP",
+    "JOINED",
     "NUMBERED",
     "NUMBERED_FROM",
     "NUMBERED_FROM_PANDAS",
@@ -107,6 +109,54 @@ def _expect_dedup_then_aggregate(batches: list[Batch]) -> list[Output]:
     return out
 
 
+_WAIT_S = 90.5  # no row has such a time, so that nothing hangs on a bound being open or closed
+
+
+def _joined(frame: DataFrame) -> DataFrame:
+    left = frame.filter("v % 2 = 0").withWatermark("ts", "0 seconds")
+    right = frame.filter("v % 10 = 1").withWatermark("ts", "0 seconds")
+    near = f"interval {int(_WAIT_S * 1000)} milliseconds"
+    return (
+        left.selectExpr("k as lk", "v as lv", "ts as lts")
+        .join(
+            right.selectExpr("k as rk", "v as rv", "ts as rts"),
+            F.expr(f"lk = rk and rts >= lts - {near} and rts <= lts + {near}"),
+            "left_outer",
+        )
+        .select("lk", "lv", "rv")
+    )
+
+
+def _expect_joined(batches: list[Batch]) -> list[Output]:
+    left: list[tuple[str, int, float]] = []
+    right: list[tuple[str, int, float]] = []
+    matched: set[int] = set()
+    watermark = 0.0
+    out = []
+    for batch in batches:
+        rows = [(r["k"], r["v"], datetime.fromisoformat(r["ts"]).timestamp()) for r in batch]
+        fresh = {v for _, v, _ in rows}
+        left += [row for row in rows if row[1] % 2 == 0]
+        right += [row for row in rows if row[1] % 10 == 1]
+        emitted: Output = Counter()
+        for k, v, ts in left:
+            for other, w, time in right:
+                if other == k and abs(time - ts) <= _WAIT_S and (v in fresh or w in fresh):
+                    emitted[k, v, w] += 1
+                    matched.add(v)
+        lost = [row for row in left if row[2] + _WAIT_S < watermark]
+        for k, v, _ in lost:
+            if v not in matched:
+                emitted[k, v, None] += 1
+        left = [row for row in left if row[2] + _WAIT_S >= watermark]
+        right = [row for row in right if row[2] + _WAIT_S >= watermark]
+        watermark = min(
+            max(ts for _, v, ts in rows if v % 2 == 0), max(ts for _, v, ts in rows if v % 10 == 1)
+        )
+        out.append(emitted)
+    return out
+
+
 AGGREGATE = Operator("aggregate", "update", _aggregate, _expect_aggregate)
 WINDOWED = Operator("windowed", "update", _windowed, _expect_windowed)
 DEDUP = Operator("dedup", "append", _dedup, _expect_dedup)
@@ -114,12 +164,15 @@ CHAIN = Operator("chain", "update", _dedup_then_aggregate, _expect_dedup_then_ag
 COALESCED = Operator(
     "coalesced", "update", _dedup_coalesced_then_aggregate, _expect_dedup_then_aggregate
 )
+JOINED = Operator("joined", "append", _joined, _expect_joined)
+
 _ALL = (
     AGGREGATE,
     WINDOWED,
     DEDUP,
     CHAIN,
     COALESCED,
+    JOINED,
     NUMBERED,
     NUMBERED_PANDAS,
     TOTALS_PANDAS,

@@ -1,8 +1,10 @@
 package org.apache.spark.sql.keyroute.count
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, Expression}
+import org.apache.spark.sql.catalyst.plans.RightOuter
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.Exchange
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.keyroute.route.{ExchangeRoute, KeyHash, StatefulNode}
 
 import io.keyroute.core.table.GroupShape
@@ -55,7 +57,12 @@ object UpstreamKey {
   private def nearest(plan: SparkPlan): Option[Traced] = plan match {
     case _: Exchange => None
     case StatefulNode(n) =>
-      val key = n.demands.flatten.headOption.toSeq.flatMap(_.key)
+      val keys = n.demands.flatten.map(_.key)
+      // The left key is null where a right row has no partner.
+      val key = n.node match {
+        case join: StreamingSymmetricHashJoinExec if join.joinType == RightOuter => keys.last
+        case _ => keys.headOption.getOrElse(Nil)
+      }
       Some(Traced(n, key.map(asOutput(_, plan))))
     case other =>
       other.children.flatMap(nearest) match {

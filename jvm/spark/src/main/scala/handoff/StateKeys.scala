@@ -31,6 +31,7 @@ object StateKeys {
     StatefulOperatorsUtils.DEDUPLICATE_WITHIN_WATERMARK_EXEC_OP_NAME,
     Session
   ) ++ StatefulOperatorsUtils.FLAT_MAP_GROUPS_OP_NAMES
+  private val Join = StatefulOperatorsUtils.SYMMETRIC_HASH_JOIN_EXEC_OP_NAME
   private val Default = StateStore.DEFAULT_COL_FAMILY_NAME
 
   private def isTransformWithState(name: String): Boolean =
@@ -38,7 +39,8 @@ object StateKeys {
 
   /** Why an operator of this kind cannot be moved, if so. */
   def unmovable(operator: PlannedOperator): Option[String] =
-    if (!PlainOperators(operator.name) && !isTransformWithState(operator.name))
+    if (operator.name == Join) None
+    else if (!PlainOperators(operator.name) && !isTransformWithState(operator.name))
       Some(s"the state of ${operator.name} cannot be moved yet")
     else if (operator.stores != Seq(StateStoreId.DEFAULT_STORE_NAME))
       Some(s"${operator.name} has several state stores")
@@ -55,7 +57,9 @@ object StateKeys {
       try {
         val keys =
           operator.stores.map(read(operator, _, shape, StateProviders.isRocksDb(conf), hadoopConf))
-        keys.flatMap(mismatch(_, shape)).headOption.toLeft(keys)
+        keys.flatMap(mismatch(_, shape)).headOption
+          .orElse(Option.when(operator.name == Join)(JoinStores.problem(keys)).flatten)
+          .toLeft(keys)
       } catch {
         case NonFatal(e) =>
           Left(s"the layout of the state of ${operator.name} cannot be read: ${e.getMessage}")
@@ -70,9 +74,10 @@ object StateKeys {
       hadoopConf: Configuration
   ): StoreKeys = {
     val root = operator.info.checkpointLocation
+    val withFamilies = isTransformWithState(operator.name) ||
+      (operator.name == Join && JoinStores.withFamilies(operator.stateFormatVersion))
     val (schemaFiles, variables) =
-      if (isTransformWithState(operator.name)) variablesOf(operator, store, hadoopConf)
-      else (Nil, Nil)
+      if (withFamilies) schemasOf(operator, store, hadoopConf) else (Nil, Nil)
     val id = StateStoreProviderId(
       StateStoreId(root, operator.id, StateStore.PARTITION_ID_TO_CHECK_SCHEMA, store),
       UUID.randomUUID()
@@ -84,7 +89,7 @@ object StateKeys {
       createSchemaDir = false
     ).readSchemaFile()
     val families = schemas
-      .filterNot(s => isTransformWithState(operator.name) && s.colFamilyName == Default)
+      .filterNot(s => withFamilies && s.colFamilyName == Default)
       .map { s =>
         val base = StateStoreColumnFamilySchemaUtils.getBaseStateName(s.colFamilyName)
         FamilyKeys(
@@ -101,7 +106,7 @@ object StateKeys {
       store,
       operator.stateFormatVersion,
       rocksDb,
-      withFamilies = isTransformWithState(operator.name),
+      withFamilies,
       families,
       shape.routingOrdinals
     )
@@ -112,8 +117,9 @@ object StateKeys {
     if (operator.name == Session) PrefixKeyScanStateEncoderSpec(key, key.length - 1) // its start
     else NoPrefixKeyStateEncoderSpec(key)
 
-  /** Schema files and state variables of a `transformWithState`. */
-  private def variablesOf(
+  /** Schema files of an operator with column families, and the state variables of a
+    * `transformWithState`. */
+  private def schemasOf(
       operator: PlannedOperator,
       store: String,
       hadoopConf: Configuration
@@ -126,11 +132,11 @@ object StateKeys {
       case Some(v2: OperatorStateMetadataV2) =>
         val files = v2.stateStoreInfo.filter(_.storeName == store)
           .flatMap(_.stateSchemaFilePaths).map(new Path(_)).toList
-        (
-          files,
-          TransformWithStateOperatorProperties.fromJson(v2.operatorPropertiesJson)
-            .stateVariables
-        )
+        val variables =
+          if (!isTransformWithState(operator.name)) Nil
+          else
+            TransformWithStateOperatorProperties.fromJson(v2.operatorPropertiesJson).stateVariables
+        (files, variables)
       case other => throw new IllegalStateException(s"its metadata is $other")
     }
   }

@@ -11,6 +11,7 @@ import org.apache.spark.sql.execution.python.streaming.{
   TransformWithStateInPySparkExec
 }
 import org.apache.spark.sql.execution.streaming.operators.stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.{
   SessionWindowStateStoreRestoreExec,
@@ -89,7 +90,8 @@ object GroupFinder {
     else if (keys.head.partitions == 1) Some("it has one partition")
     else None
 
-  /** A nested column may be nullable on one side only, as where an initial state gives it. */
+  /** Types that hash alike. A nested column may be nullable on one side only, as of a join or where an
+    * initial state gives it, and have another name. */
   private def sameTypes(a: Seq[Expression], b: Seq[Expression]): Boolean =
     a.size == b.size && a.zip(b).forall { case (x, y) =>
       DataType.equalsStructurally(x.dataType, y.dataType, ignoreNullability = true)
@@ -101,6 +103,7 @@ object GroupFinder {
     case _: StreamingDeduplicateExec | _: StreamingDeduplicateWithinWatermarkExec => None
     case _: FlatMapGroupsWithStateExec | _: FlatMapGroupsInPandasWithStateExec => None
     case _: TransformWithStateExec | _: TransformWithStateInPySparkExec => None
+    case _: StreamingSymmetricHashJoinExec => None
     case writer: StateStoreWriter => Some(s"${writer.shortName} is not routed in this version")
     case other => Some(s"${other.nodeName} is not routed in this version")
   }
@@ -138,6 +141,7 @@ object GroupFinder {
 
   private def stateFormat(writer: SparkPlan): Option[Int] = writer match {
     case save: StateStoreSaveExec => Some(save.stateFormatVersion)
+    case join: StreamingSymmetricHashJoinExec => Some(join.stateFormatVersion)
     case _ => None
   }
 

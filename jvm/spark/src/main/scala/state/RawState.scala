@@ -53,8 +53,12 @@ final class RocksDbState(db: RocksDB) extends RawState with RawWriter {
 
 object RocksDbState {
 
-  /** Spark's mark of the families that it adds to a user's. */
-  def isInternal(family: String): Boolean = family.startsWith("$")
+  /** Whether Spark counts a family apart, as one that only serves another: those it adds to a user's
+    * state variables, and a join's counters and index by time. */
+  def isInternal(family: String): Boolean =
+    family.startsWith("$") || JoinIndexes.exists(family.endsWith)
+
+  private val JoinIndexes = Seq("-keyToNumValues", "-tsWithKey")
 }
 
 /** Of the rows of a version of an HDFS-backed store. */

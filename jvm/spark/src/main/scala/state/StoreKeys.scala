@@ -4,8 +4,11 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatePartitionKeyExtractorFactory
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateVariableInfo
 import org.apache.spark.sql.execution.streaming.state.{
+  DropLastNFieldsStatePartitionKeyExtractor,
   KeyStateEncoderSpec,
   StatePartitionKeyExtractor,
+  TimestampAsPostfixKeyStateEncoderSpec,
+  TimestampAsPrefixKeyStateEncoderSpec,
   UnsafeRowDataEncoder
 }
 import org.apache.spark.sql.keyroute.route.{KeyHash, RowRouter}
@@ -51,8 +54,8 @@ final case class StoreKeys(
   /** Spark's own extractor of the partition key from state keys of a family.
     * @throws RuntimeException
     *   of Spark's, for a family that it does not know */
-  def extractor(family: FamilyKeys): StatePartitionKeyExtractor =
-    StatePartitionKeyExtractorFactory.create(
+  def extractor(family: FamilyKeys): StatePartitionKeyExtractor = {
+    val sparks = StatePartitionKeyExtractorFactory.create(
       operatorName,
       family.keySchema,
       store,
@@ -60,6 +63,13 @@ final case class StoreKeys(
       stateFormatVersion,
       family.variable
     )
+    // Spark's takes the time that these encoders add to a join's key for a part of the key.
+    family.encoder match {
+      case _: TimestampAsPrefixKeyStateEncoderSpec | _: TimestampAsPostfixKeyStateEncoderSpec =>
+        new DropLastNFieldsStatePartitionKeyExtractor(family.keySchema, 1)
+      case _ => sparks
+    }
+  }
 }
 
 /** Tells where raw keys of one family belong. Not thread-safe. */

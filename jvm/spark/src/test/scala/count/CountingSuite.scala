@@ -14,7 +14,7 @@ import org.scalatest.time.SpanSugar._
 import org.apache.spark.api.plugin.PluginContext
 import org.apache.spark.resource.ResourceInformation
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.functions.{col, count, lit, udf}
+import org.apache.spark.sql.functions.{col, count, expr, lit, timestamp_seconds, udf}
 import org.apache.spark.sql.keyroute.route.{OperatorsSuite, RoutedExchangeExec, StreamingTest}
 import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
 import org.apache.spark.{SparkConf, TaskContext}
@@ -35,11 +35,13 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   /** Runs a query and waits for all its reports: a task's listeners run before Spark counts it as
     * ended, but not before the batch's last job does. */
-  private def counted(settings: Map[String, String] = Map.empty, tables: String = "random")(
-      query: DataFrame => DataFrame
-  ): (Run, Seq[MapTaskCounts]) = {
+  private def counted(
+      settings: Map[String, String] = Map.empty,
+      tables: String = "random",
+      mode: OutputMode = OutputMode.Update()
+  )(query: DataFrame => DataFrame): (Run, Seq[MapTaskCounts]) = {
     Driver.received.clear()
-    val run = streamed(tables, feeds, OutputMode.Update(), settings)(s => query(s.head))
+    val run = streamed(tables, feeds, mode, settings)(s => query(s.head))
     val written = run.nodes { case e: RoutedExchangeExec =>
       e.metrics("shuffleRecordsWritten").value
     }.sum
@@ -87,6 +89,23 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
         .dropDuplicates("other", "w")
     }
     assert(counts.filter(_.getGroup == 0L).map(_.getUpstreamKey).toSet == Set("attribute"))
+  }
+
+  test("the upstream key of a right outer join is the one that is never null") {
+    val (_, counts) = counted(mode = OutputMode.Append()) { frame =>
+      def side(key: String, time: String) = frame
+        .select(col("k").as(key), timestamp_seconds(col("v") + 1).as(time)) // 0 is late
+        .withWatermark(time, "1 hour")
+      side("lk", "lts").join(
+        side("rk", "rts"),
+        expr("lk = rk and lts >= rts and lts <= rts + interval 1 hour"),
+        "right_outer"
+      ).select("rk", "rts").dropDuplicates("rk", "rts")
+    }
+    val (downstream, upstream) = counts.partition(_.getGroup == 0L)
+    assert(downstream.map(_.getUpstreamKey).toSet == Set("attribute"))
+    assert(downstream.flatMap(_.getPairs.getUpstreamList.asScala).toSet ==
+      upstream.flatMap(_.getKeys.getFingerprintsList.asScala).toSet)
   }
 
   test("the upstream key of transformWithState is found by name, else by the setting") {

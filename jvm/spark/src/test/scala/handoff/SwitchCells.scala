@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.keyroute.route.BatchDecision
 
-import io.keyroute.core.table.GroupTable
+import io.keyroute.core.table.{GroupTable, RoutingTables}
 
 /** Tests of one operator on one kind of state. */
 trait SwitchCells extends AnyFunSuite with BeforeAndAfterEach {
@@ -15,50 +15,64 @@ trait SwitchCells extends AnyFunSuite with BeforeAndAfterEach {
     TestDecider.change = identity
   }
 
-  /** A table switches the running query, the query is stopped and goes on with it, and the empty table
-    * takes it back; every row as Spark alone would have it, and all state where the table says. */
   protected def switches(workload: Workload, storage: Storage): Unit =
     test(s"${workload.name}, $storage: there, on after a restart, and back") {
-      val query = new TestQuery(workload, storage)
-      query.start()
-      query.feed(2)
-      TestDesk.want(TestTables.random(7L, Workloads.Keys))
-      query.feed(2)
-      assert(
-        TestDesk.switches.map(s => (s.batch, s.toVersion, s.pulled)) == Seq((2L, 7L, false)),
-        TestDesk.postponements ++ TestDesk.refused
-      )
-      assert(TestDesk.switches.head.rowsMoved > 0)
-      query.stop()
-      TestDesk.wantNothing()
-      assert(query.wrong == Nil)
-      val tables = TestTables.random(7L, Workloads.Keys)(TestDesk.started.head)
-      workload.variables.foreach { v =>
-        val (elsewhere, rows) = query.misplaced(query.table(tables), v)
-        assert(elsewhere.isEmpty, v)
-        query.stateRows match {
-          case Some(expected) => assert(rows == expected)
-          case None => assert(rows >= Workloads.Keys.size, v)
+      thereAndBack(workload, storage) { (query, tables, _) =>
+        workload.variables.foreach { v =>
+          val (elsewhere, rows) = query.misplaced(query.table(tables), v)
+          assert(elsewhere.isEmpty, v)
+          query.stateRows match {
+            case Some(expected) => assert(rows == expected)
+            case None => assert(rows >= Workloads.Keys.size, v)
+          }
         }
       }
-
-      query.start()
-      query.feed(1)
-      assert(TestDesk.started.exists(q => q.inForce == tables && q.sinceBatch == 2))
-      TestDesk.want(TestTables.empty(8L))
-      query.feed(2)
-      query.stop()
-      assert(
-        TestDesk.switches.map(s => (s.batch, s.toVersion)) == Seq((2L, 7L), (5L, 8L)),
-        TestDesk.postponements ++ TestDesk.refused
-      )
-      assert(query.wrong == Nil)
-      workload.variables.foreach { v =>
-        val (elsewhere, rows) = query.misplaced(GroupTable.empty(query.table(tables).shape), v)
-        assert(elsewhere.isEmpty, v)
-        query.stateRows.foreach(expected => assert(rows == expected))
-      }
     }
+
+  /** A table switches the running query, the query is stopped and goes on with it, and the empty table
+    * takes it back; every row as Spark alone would have it, and all state where the table says.
+    *
+    * @param checkState
+    *   called while the query is stopped, with the tables in force and the batches so far
+    */
+  protected def thereAndBack(workload: Workload, storage: Storage)(
+      checkState: (TestQuery, RoutingTables, Int) => Unit
+  ): Unit = {
+    val query = new TestQuery(workload, storage)
+    begin(query)
+    TestDesk.want(TestTables.random(7L, Workloads.Keys))
+    query.feed(2)
+    assert(
+      TestDesk.switches.map(s => (s.batch, s.toVersion, s.pulled)) == Seq((2L, 7L, false)),
+      TestDesk.postponements ++ TestDesk.refused
+    )
+    assert(TestDesk.switches.head.rowsMoved > 0)
+    query.stop()
+    TestDesk.wantNothing()
+    assert(query.wrong == Nil)
+    val tables = TestTables.random(7L, Workloads.Keys)(TestDesk.started.head)
+    checkState(query, tables, 4)
+
+    query.start()
+    query.feed(1)
+    assert(TestDesk.started.exists(q => q.inForce == tables && q.sinceBatch == 2))
+    TestDesk.want(TestTables.empty(8L))
+    query.feed(2)
+    query.stop()
+    assert(
+      TestDesk.switches.map(s => (s.batch, s.toVersion)) == Seq((2L, 7L), (5L, 8L)),
+      TestDesk.postponements ++ TestDesk.refused
+    )
+    assert(query.wrong == Nil)
+    val empty = tables.groups.map(t => GroupTable.empty(t.shape))
+    checkState(query, RoutingTables(8L, tables.queryId, empty, Nil), 7)
+  }
+
+  /** Starts a query and runs two batches. */
+  protected def begin(query: TestQuery): Unit = {
+    query.start()
+    query.feed(2)
+  }
 
   /** What the tests see where rows are routed and their state stays.
     * @param batches
@@ -68,8 +82,7 @@ trait SwitchCells extends AnyFunSuite with BeforeAndAfterEach {
     test(s"control: without migration the results differ: ${workload.name}, $storage") {
       TestDecider.change = unmoved
       val query = new TestQuery(workload, storage)
-      query.start()
-      query.feed(2)
+      begin(query)
       TestDesk.want(TestTables.random(7L, Workloads.Keys))
       query.feed(batches)
       query.stop()

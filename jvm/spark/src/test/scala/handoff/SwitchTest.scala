@@ -89,7 +89,7 @@ object SwitchTest {
   * @param fromFiles
   *   whether the input is files, which can be read again; a memory stream is faster
   */
-final class TestQuery(workload: Workload, storage: Storage, fromFiles: Boolean = false) {
+final class TestQuery(val workload: Workload, storage: Storage, fromFiles: Boolean = false) {
   import SwitchTest.spark
 
   val checkpoint: Path = Files.createTempDirectory("keyroute-checkpoint")

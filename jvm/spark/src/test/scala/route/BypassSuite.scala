@@ -6,6 +6,7 @@ import java.nio.file.Files
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{col, count, lit}
 import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
@@ -20,20 +21,13 @@ class BypassSuite extends AnyFunSuite {
     RandomTables.decided.toArray(Array.empty[PlannedBatch]).toSeq
 
   /** Why each group of a query stays with Spark. */
-  private def reasons(settings: Map[String, String] = Map.empty)(
+  private def reasons(settings: Map[String, String])(
       query: DataFrame => DataFrame
   ): Seq[String] = {
     val plain = streamed("none", feeds, settings = settings)(s => query(s.head))
     val routed = streamed("random", feeds, settings = settings)(s => query(s.head))
     assert(routed.batches == plain.batches)
     decisions.last.groups.flatMap(_.unroutable)
-  }
-
-  test("operators that are not routed in this version say so") {
-    val join = reasons() { frame =>
-      frame.as("a").join(frame.as("b"), col("a.k") === col("b.k"))
-    }
-    assert(join == Seq("symmetricHashJoin is not routed in this version"))
   }
 
   test("an operator that is not routed and meets a routed one gets Spark's own exchange") {
@@ -44,10 +38,14 @@ class BypassSuite extends AnyFunSuite {
     val query = (s: Seq[DataFrame]) =>
       s.head.dropDuplicates("k").union(s(1))
         .join(s(2).select(col("k").as("kk")), col("k") === col("kk"))
+    val leave = Map(RandomTables.Leave -> "symmetricHashJoin")
     val plain = streamed("none", feeds)(query)
-    val routed = streamed("random", feeds)(query)
+    val routed = streamed("random", feeds, settings = leave)(query)
     assert(plain.rows.nonEmpty && routed.batches == plain.batches)
     assert(routed.nodes { case e: RoutedExchangeExec => e.version }.toSet == Set(1L))
+    assert(routed.nodes {
+      case j: StreamingSymmetricHashJoinExec => j.right
+    }.forall(!_.exists(_.isInstanceOf[RoutedExchangeExec])))
   }
 
   test("a provider of another class, unloading on commit, row checksums") {

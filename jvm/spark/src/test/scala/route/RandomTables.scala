@@ -7,7 +7,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
-import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.sql.types.{DataType, StringType, TimestampType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.keyroute.core.table.{GroupShape, GroupTable, RoutingTables}
@@ -22,6 +22,9 @@ object RandomTables extends BatchDecider {
   /** A number; queries with different ones get different tables. */
   val Seed = "keyroute.test.seed"
 
+  /** Spark's name of an operator whose groups stay with Spark. */
+  val Leave = "keyroute.test.leave"
+
   private val tables = new ConcurrentHashMap[UUID, RoutingTables]()
 
   /** What was decided, newest last. */
@@ -31,7 +34,8 @@ object RandomTables extends BatchDecider {
     decided.add(batch)
     val mode = batch.session.conf.get(Setting, "none")
     val routable =
-      if (!Set("random", "empty").contains(mode)) Nil else batch.groups.filter(_.unroutable.isEmpty)
+      if (!Set("random", "empty").contains(mode)) Nil
+      else batch.groups.filter(g => g.unroutable.isEmpty && !isLeft(batch, g))
     val inForce = tables.computeIfAbsent(batch.queryId, _ => make(batch, routable, mode))
     val groupOf = inForce.groups.flatMap(t => t.shape.operators.map(_ -> t.shape.group)).toMap
     BatchDecision(
@@ -46,6 +50,11 @@ object RandomTables extends BatchDecider {
       ),
       batch.groups.flatMap(g => g.unroutable.toSeq.flatMap(r => g.operators.map(_ -> r))).toMap
     )
+  }
+
+  private def isLeft(batch: PlannedBatch, group: PlannedGroup): Boolean = {
+    val name = batch.session.conf.get(Leave, "")
+    batch.operators.exists(o => group.operators.contains(o.id) && o.name == name)
   }
 
   private def make(batch: PlannedBatch, groups: Seq[PlannedGroup], mode: String): RoutingTables = {
@@ -69,13 +78,13 @@ object RandomTables extends BatchDecider {
   }
 
   /** Another table for each group: random owners of slots where they may differ, and entries for the
-    * keys k0 to k1999 where the routing key is one string. */
+    * keys of events where the routing columns tell them. */
   def random(shape: GroupShape, seed: Long = 0): GroupTable = {
     val random = new Random(shape.group + 1 + 1000 * seed)
     val types = shape.routingOrdinals.map(i => DataType.fromDDL(shape.keyTypes(i)))
-    val fingerprints =
-      if (types == Seq(StringType)) (0 until 2000).map(i => fingerprint(s"k$i")).sorted.toArray
-      else Array.empty[Long]
+    val fingerprint =
+      UnsafeProjection.create(Seq(KeyHash.ofKeyRow(types, types.indices).fingerprint))
+    val fingerprints = keys(types).map(fingerprint(_).getLong(0)).sorted.toArray
     val owners =
       if (shape.stableSlots) Array.fill(shape.slots)(random.nextInt(shape.partitions))
       else Array.empty[Int]
@@ -87,7 +96,13 @@ object RandomTables extends BatchDecider {
     )
   }
 
-  private def fingerprint(key: String): Long =
-    UnsafeProjection.create(Seq(KeyHash.ofKeyRow(Seq(StringType), Seq(0)).fingerprint))
-      .apply(InternalRow(UTF8String.fromString(key))).getLong(0)
+  /** Of the events k0 to k1999, where the routing columns are their key, or key and time. */
+  private def keys(types: Seq[DataType]): Seq[InternalRow] = (0 until 2000).flatMap { i =>
+    val key = UTF8String.fromString(s"k$i")
+    types match {
+      case Seq(StringType) => Some(InternalRow(key))
+      case Seq(StringType, TimestampType) => Some(InternalRow(key, i * 7000000L))
+      case _ => None
+    }
+  }
 }
