@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.change import propagate, publish_random
+from harness.change import carry, propagate, publish_random
 from harness.feed import Feed
 
 from differential import routelog
 from differential.events import Batch
 from differential.lane import Lane
 from differential.scenario import Fault, Scenario
+from keyroute.controller.publish import ChangeUnderWay
 from keyroute.core.table import GroupShape, RoutingTables
 from keyroute.core.table_codec import shape_from_proto
 from keyroute.v1.route_log_pb2 import RouteEntry
@@ -23,6 +24,7 @@ from keyroute.zookeeper.store import Store
 
 _POLL_S = 0.002
 _POINT_S = 20.0
+_ENDED_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -70,11 +72,19 @@ class Drive:
         self.feed = Feed(folder / "in")
         self.checkpoint = folder / "checkpoint"
         self.id = ""
+        self.version = 0
         self.switched: set[tuple[int, int]] = set()
         self.happened: list[str] = []
 
     def run(self) -> Run:
-        """Runs it to its end."""
+        """Runs it to its end. A lane whose run breaks starts anew."""
+        try:
+            return self._run()
+        except BaseException:
+            self.lane.kill()
+            raise
+
+    def _run(self) -> Run:
         self._start()
         for number, rows in enumerate(self.batches):
             if self.change and number in self.scenario.changes:
@@ -108,8 +118,14 @@ class Drive:
 
     def _change(self, seed: int | None) -> None:
         assert self.store is not None
-        version = publish_random(self.store, self.id, self.batches, seed)
-        propagate(self.store, self.id, version)
+        if self.version:
+            # The end of a change is told after its batch. One that waits for a batch may go on.
+            carry(self.store, self.id, self.version, _ENDED_S)
+        try:
+            self.version = publish_random(self.store, self.id, self.batches, seed)
+        except ChangeUnderWay:
+            return
+        propagate(self.store, self.id, self.version)
 
     def _batch(self, rows: Batch, faults: list[Fault]) -> None:
         for fault in faults:
