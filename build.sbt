@@ -14,7 +14,7 @@ ThisBuild / sparkJars := {
   val home = sys.env.get("SPARK_HOME").map(file).getOrElse {
     val sitePackages = ((ThisBuild / baseDirectory).value / ".venv" / "lib" * "python3*").get()
     sitePackages.headOption.map(_ / "site-packages" / "pyspark")
-      .getOrElse(sys.error("no .venv: run `make venv` first, or set SPARK_HOME to a PySpark folder"))
+      .getOrElse(sys.error("no .venv: run `make check-python` first, or set SPARK_HOME to a PySpark folder"))
   }
   home / "jars"
 }

@@ -30,8 +30,9 @@ from keyroute.v1.reconfiguration_pb2 import (
     PUBLISH,
     Phase,
 )
-from keyroute.zookeeper.connection import close, connect
+from keyroute.zookeeper.connection import Credentials, close, connect
 from keyroute.zookeeper.election import Leadership
+from keyroute.zookeeper.errors import StoreForbidden
 from keyroute.zookeeper.paths import Tree
 from keyroute.zookeeper.server import ZooKeeperServer
 from keyroute.zookeeper.store import Store
@@ -164,3 +165,13 @@ def test_a_turn_is_given_up_where_zookeeper_falls_silent(
         assert not release.is_alive(), "the controller cannot be stopped"
         proxy.drop()
         close(client)
+
+
+def test_a_turn_that_zookeeper_forbids_is_refused_with_what_to_do(stores: Stores) -> None:
+    owner = stores(Credentials("keyroute", "secret"))
+    assert Leadership(owner.tables.session.client, owner.tree, "one").acquire(threading.Event(), 10)
+    stranger = stores()
+    turn = Leadership(stranger.tables.session.client, stranger.tree, "two")
+    with pytest.raises(StoreForbidden, match="zookeeper-auth-file"):
+        turn.acquire(threading.Event(), 10)
+    turn.release()

@@ -96,6 +96,7 @@ def test_adopted_switched_and_released(
     query.start("changed")
     query.run(batches[4:5])
     query.switch(batches[5:7], seed=None)
+    query.run(batches[7:8])
     query.stop()
     released = query.command("release")
     assert released.returncode == 0, released.stderr
@@ -103,6 +104,6 @@ def test_adopted_switched_and_released(
 
     # The plain lane has no jar of KeyRoute.
     query.start("plain")
-    query.run(batches[7:])
+    query.run(batches[8:])
     query.stop()
     assert outputs(query.folder) == outputs(alone.folder)

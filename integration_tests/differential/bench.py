@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from differential.compare import differences
 from differential.drive import Drive, Run
@@ -29,11 +29,13 @@ class Verdict:
 
     Attributes:
         changes: tables that came into force.
+        moved: state rows that their switches moved.
         differences: what was not as it must be; empty: exact.
     """
 
     scenario: Scenario
     changes: int
+    moved: int
     faults: tuple[str, ...]
     differences: list[str]
 
@@ -49,7 +51,7 @@ class Bench:
         self._conf = conf or {}
         self.lanes: dict[str, Lane] = {}
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Bench:
         self.zookeeper.__enter__()
         for name in ("plain", "empty", "changed"):
             config: dict[str, Any] = {
@@ -96,4 +98,5 @@ class Bench:
         ]
         if not found:
             shutil.rmtree(folder)
-        return Verdict(scenario, runs["changed"].changes, runs["changed"].faults, found)
+        changed = runs["changed"]
+        return Verdict(scenario, changed.changes, changed.moved, changed.faults, found)

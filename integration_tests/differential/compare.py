@@ -32,6 +32,8 @@ def misplaced(scenario: Scenario, run: Run) -> list[str]:
     found = []
     for read, rows in zip(scenario.query.states, run.states, strict=True):
         shapes = [s for s in run.shapes if read.operator in s.operators]
+        if run.tables and not shapes:
+            found.append(f"operator {read.operator} is not routed")
         if not shapes or not rows:
             continue
         table = run.tables.group(shapes[0]) if run.tables else empty(shapes[0])

@@ -37,6 +37,7 @@ class Run:
         shapes: the routing groups.
         tables: in force at the end; None: no table.
         changes: tables that came into force.
+        moved: state rows that their switches moved.
         faults: kinds of the faults that happened.
     """
 
@@ -45,6 +46,7 @@ class Run:
     shapes: list[GroupShape]
     tables: RoutingTables | None
     changes: int
+    moved: int
     faults: tuple[str, ...]
 
 
@@ -73,6 +75,7 @@ class Drive:
         self.checkpoint = folder / "checkpoint"
         self.id = ""
         self.version = 0
+        self.moved: dict[int, int] = {}
         self.switched: set[tuple[int, int]] = set()
         self.happened: list[str] = []
 
@@ -107,6 +110,7 @@ class Drive:
                 else None
             ),
             changes=len(self.switched),
+            moved=sum(self.moved.values()),
             faults=tuple(self.happened),
         )
 
@@ -148,14 +152,15 @@ class Drive:
         """Kills at the fault's point of the batch, where that comes."""
         if not self._comes(fault.point, batch):
             return
-        self.happened.append(f"{fault.kind} at {fault.point}")
+        happened = f"{fault.kind} at {fault.point}"
         if fault.kind == "executor":
             self.lane.kill_an_executor()
-            return
-        self.lane.kill()
-        if fault.kind in ("lost", "damaged"):
-            self._harm(fault.kind, batch)
-        self._start()
+        else:
+            self.lane.kill()
+            if fault.kind in ("lost", "damaged") and not self._harm(fault.kind, batch):
+                happened = f"driver at {fault.point}"
+            self._start()
+        self.happened.append(happened)
 
     def _comes(self, point: str, batch: int) -> bool:
         """Whether the point comes; without a switch some never do."""
@@ -186,12 +191,13 @@ class Drive:
                 return (self.checkpoint / "commits" / str(batch)).exists()
         raise ValueError(point)
 
-    def _harm(self, kind: str, batch: int) -> None:
+    def _harm(self, kind: str, batch: int) -> bool:
+        """Whether there was a handoff file to harm."""
         files = sorted(
             p for p in self.checkpoint.glob(f"keyroute/handoff/{batch}/*") if p.is_file()
         )
         if not files:
-            return
+            return False
         chosen = random.Random(self.scenario.seed).choice(files)
         if kind == "lost":
             chosen.unlink()
@@ -201,6 +207,7 @@ class Drive:
             chosen.write_bytes(bytes(data))
         # Hadoop's local file system would say so before we could.
         chosen.with_name(f".{chosen.name}.crc").unlink(missing_ok=True)
+        return True
 
     def _newest(self) -> RouteEntry | None:
         entries = routelog.entries(self.checkpoint)
@@ -210,6 +217,8 @@ class Drive:
         for batch, entry in routelog.entries(self.checkpoint).items():
             if entry.HasField("switch"):
                 self.switched.add((batch, entry.table_version))
+                moved = sum(m.rows for m in entry.switch.moved)
+                self.moved[batch] = moved
 
 
 def outputs(folder: Path) -> dict[int, list[str]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 Batch = list[dict[str, Any]]
 
-_START = datetime(2026, 1, 1, tzinfo=UTC)
+_START = datetime(2026, 1, 1)
 _KEYS = 40
 _GROUPS = 9
 _BURST_SHARE = 0.15

@@ -7,12 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from harness.executors import kill_an_executor
 
+_ANSWER_S = 240.0
 _TESTS = Path(__file__).parents[1]
 
 
@@ -51,7 +53,16 @@ class Lane:
         """The answer to what was sent."""
         assert self._process is not None
         assert self._process.stdout is not None
-        for line in self._process.stdout:
+        # A worker that hangs is killed: then there is no more line.
+        deadline = threading.Timer(_ANSWER_S, self._process.kill)
+        deadline.start()
+        try:
+            return self._read(self._process.stdout)
+        finally:
+            deadline.cancel()
+
+    def _read(self, lines: IO[str]) -> Any:
+        for line in lines:
             if line.startswith("{"):
                 answer = json.loads(line)
                 if "error" in answer:

@@ -32,7 +32,7 @@ def soak(
         try:
             yield bench.run(scenario)
         except Exception:
-            yield Verdict(scenario, 0, (), [traceback.format_exc()])
+            yield Verdict(scenario, 0, 0, (), [traceback.format_exc()])
 
 
 def fresh(seed: int) -> Iterator[int]:
@@ -49,7 +49,8 @@ def line(verdict: Verdict) -> str:
     faults = f", {', '.join(verdict.faults)}" if verdict.faults else ""
     return (
         f"seed {scenario.seed}: {scenario.workload} on {scenario.store}, "
-        f"{verdict.changes} of {len(scenario.changes)} changes{faults}: {end}"
+        f"{scenario.batches} batches, {verdict.changes} of {len(scenario.changes)} changes, "
+        f"{verdict.moved} rows moved{faults}: {end}"
     )
 
 
@@ -61,7 +62,9 @@ def record(verdict: Verdict) -> str:
             "seed": scenario.seed,
             "workload": scenario.workload,
             "store": scenario.store,
+            "batches": scenario.batches,
             "changes": verdict.changes,
+            "moved": verdict.moved,
             "faults": verdict.faults,
             "differences": verdict.differences,
         }

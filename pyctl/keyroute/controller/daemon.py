@@ -39,11 +39,14 @@ class Daemon:
         while not self.stop.is_set():
             turn = self.lead()
             LOG.info("waiting for this controller's turn")
-            if turn.acquire(self.stop):
-                LOG.info("this controller's turn: attending to the running queries")
-                self._hold(turn)
+            try:
+                held = turn.acquire(self.stop)
+                if held:
+                    LOG.info("this controller's turn: attending to the running queries")
+                    self._hold(turn)
+            finally:
                 turn.release()
-            elif not self.stop.wait(self.idle_poll_s):
+            if not held and not self.stop.wait(self.idle_poll_s):
                 self._trouble(_AWAY)
         LOG.info("stopped")
 

@@ -18,6 +18,7 @@ from kazoo.exceptions import KazooException
 from kazoo.protocol.states import KazooState
 
 from keyroute.zookeeper.paths import Tree
+from keyroute.zookeeper.retry import FORBIDDEN, forbidden
 
 _POLL_S = 0.1
 _CANCEL_S = 2.0
@@ -44,12 +45,14 @@ class Leadership:
         self._sessions_lost = 0
         self._acquired_after: int | None = None
         self._given_up = False
+        self._forbidden: Exception | None = None
         client.add_listener(self._on_state)
 
     def acquire(self, stop: threading.Event, timeout_s: float | None = None) -> bool:
         """Waits for the turn; False where `stop` was set or `timeout_s` has passed first.
 
         kazoo's wait cannot be interrupted while ZooKeeper is away, so it has a thread of its own.
+        Raises StoreForbidden where ZooKeeper does not let this user wait: asking again is no use.
         """
         thread = threading.Thread(target=self._wait, name="keyroute-election", daemon=True)
         thread.start()
@@ -61,6 +64,8 @@ class Leadership:
                 thread.join(_CANCEL_S)
                 break
             thread.join(_POLL_S)
+        if self._forbidden is not None:
+            raise forbidden() from self._forbidden
         return self.held
 
     @property
@@ -91,6 +96,9 @@ class Leadership:
             lost = self._sessions_lost
             if self._client.exists(f"{self._path}/{self._lock.node}") is None:
                 return  # Acquired in a session that is over.
+        except FORBIDDEN as error:
+            self._forbidden = error
+            return
         except KazooException:
             return  # Cancelled, or the connection went for good: the caller asks again.
         if self._given_up:

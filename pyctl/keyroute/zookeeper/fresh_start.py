@@ -26,7 +26,7 @@ class FreshStart:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if state == KazooState.SUSPENDED:
+        if state != KazooState.CONNECTED:
             self._timer = threading.Timer(self._session_timeout_s, self._forget)
             self._timer.daemon = True
             self._timer.start()

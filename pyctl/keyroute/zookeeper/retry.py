@@ -53,10 +53,7 @@ class Retry:
             try:
                 return operation()
             except FORBIDDEN as error:
-                raise StoreForbidden(
-                    "ZooKeeper refuses the access: start with the --zookeeper-auth-file that "
-                    "Spark's driver uses."
-                ) from error
+                raise forbidden() from error
             except RETRYABLE as error:
                 if self.clock() + delay >= end:
                     raise StoreUnreachable(
@@ -64,3 +61,11 @@ class Retry:
                     ) from error
             self.sleep(delay)
             delay = min(delay * 2, self.longest_delay_s)
+
+
+def forbidden() -> StoreForbidden:
+    """What one of FORBIDDEN means, for people."""
+    return StoreForbidden(
+        "ZooKeeper refuses the access: start with the --zookeeper-auth-file that "
+        "Spark's driver uses."
+    )

@@ -57,9 +57,9 @@ final class Ownership(checkpoint: Path, conf: Configuration, nowMs: () => Long) 
     )
     checkStopped(quietMs, live)
     if (layout.names(layout.routes).nonEmpty) {
-      if (layout.mark(layout.released).isEmpty) refuse(
-        s"${layout.routes} is there, but it was never released: its state may be laid out by a " +
-          "routing table. Restore the checkpoint from a copy"
+      if (RouteLog.tableBefore(layout, batch + 1)) refuse(
+        s"its state is laid out by a routing table (${layout.routes}), but it was never released: " +
+          "restore the checkpoint from a copy"
       )
       layout.setAsideUntil(batch)
     }
@@ -81,7 +81,14 @@ final class Ownership(checkpoint: Path, conf: Configuration, nowMs: () => Long) 
     checkStopped(quietMs, live)
     checkBySpark(batch)
     layout.putMark(layout.released, batch)
-    rewrite(batch, entry, original)
+    val change = rewrite(batch, entry, original)
+    try checkBySpark(batch)
+    catch {
+      case e: OwnershipRefused =>
+        layout.write(new Path(offsets, batch.toString), entry.encode, overwrite = true)
+        throw new OwnershipRefused(s"the query ran meanwhile, nothing was changed: ${e.getMessage}")
+    }
+    change
   }
 
   private def newest(): (Long, OffsetEntry) = {
@@ -109,7 +116,7 @@ final class Ownership(checkpoint: Path, conf: Configuration, nowMs: () => Long) 
       .toOption.map(_.path("id").asText()).filter(id => Try(UUID.fromString(id)).isSuccess)
 
   private def checkBySpark(batch: Long): Unit =
-    RouteLog.newest(layout, _ <= batch) match {
+    RouteLog.newest(layout, batch) match {
       case None if layout.mark(layout.adopted).isDefined => ()
       case None =>
         refuse(s"it has no route log (${layout.routes}): it is a copy without the folder keyroute")
@@ -124,14 +131,12 @@ final class Ownership(checkpoint: Path, conf: Configuration, nowMs: () => Long) 
           s"routing tables ${entry.tableVersion} are in force: start the query, run `keyroute tables " +
             "reset` on it, let a batch end, and stop it"
         )
-        if (entry.switch.isDefined && entry.batch == batch && !committed(batch)) refuse(
-          s"batch $batch, which takes all state back, is not committed: start the query again, let " +
-            "the batch end, and stop it"
+        // Run again, as after a roll-back by one batch, it would begin with the table before.
+        if (entry.switch.isDefined && entry.batch == batch) refuse(
+          s"batch $batch, which takes all state back, is its newest: start the query again, let one " +
+            "more batch end, and stop it"
         )
     }
-
-  private def committed(batch: Long): Boolean =
-    names(commits).flatMap(_.toLongOption).exists(_ >= batch)
 
   private def rewrite(batch: Long, entry: OffsetEntry, provider: String): OwnershipChange = {
     val path = new Path(offsets, batch.toString)

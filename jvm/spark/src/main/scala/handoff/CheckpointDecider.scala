@@ -53,8 +53,9 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       s"the state store provider is $provider, which cannot move state: to have it " +
         "routed, stop it and run `keyroute adopt` on its checkpoint"
     val folder = new CheckpointLayout(batch.checkpoint, batch.session.sessionState.newHadoopConf())
-    val givenBack = folder.mark(folder.released).exists(_ <= batch.batch)
-    if (!givenBack && RouteLog.tableBefore(folder, batch.batch)) throw new KeyRouteException(
+    // This batch's offsets name another provider, so that no entry of ours can be of it.
+    RouteLog.moveAsideFrom(folder, batch.batch, System.currentTimeMillis())
+    if (RouteLog.tableBefore(folder, batch.batch)) throw new KeyRouteException(
       s"the state in ${batch.checkpoint} is laid out by a routing table, but the query was started " +
         s"with the state store provider $provider. Start it with the one that it had."
     )

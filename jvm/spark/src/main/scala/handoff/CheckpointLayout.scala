@@ -8,6 +8,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 
+import io.keyroute.core.routelog.RouteEntry
 import io.keyroute.core.table.ContentHash
 
 /** Where KeyRoute's files lie in a query's checkpoint, and how they are read and written.
@@ -27,8 +28,8 @@ final class CheckpointLayout(val checkpoint: Path, val hadoopConf: Configuration
   /** What is of another timeline, kept for people. */
   val aside: Path = new Path(root, "aside")
 
-  /** Mark: the query ran without KeyRoute before this batch, and has run under it since. Goes with
-    * the first route entry. */
+  /** Mark: the query ran without KeyRoute before this batch, and has run under it since. It stays,
+    * for who rolls back to that batch. */
   val adopted: Path = new Path(root, "adopted")
 
   /** Mark: the query was given back at this batch, its state as Spark's hash says. */
@@ -46,6 +47,10 @@ final class CheckpointLayout(val checkpoint: Path, val hadoopConf: Configuration
 
   /** Whether Spark still keeps `offsets/<batch>`. */
   def hasOffsets(batch: Long): Boolean = files.exists(offsets(batch))
+
+  /** Whether an entry was written for the input that its batch has now. */
+  def isOfThisTimeline(entry: RouteEntry): Boolean =
+    entry.offsetsHash == offsetsHash(entry.batch)
 
   private def offsets(batch: Long) = new Path(new Path(checkpoint, "offsets"), batch.toString)
 
@@ -91,8 +96,6 @@ final class CheckpointLayout(val checkpoint: Path, val hadoopConf: Configuration
 
   def putMark(path: Path, batch: Long): Unit =
     write(path, s"$batch\n".getBytes(UTF_8), overwrite = true)
-
-  def dropMark(path: Path): Unit = if (files.exists(path)) files.delete(path)
 
   /** Renames the whole folder: it tells of the query until a batch. */
   def setAsideUntil(batch: Long): Unit = {

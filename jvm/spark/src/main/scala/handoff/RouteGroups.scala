@@ -131,23 +131,15 @@ private[handoff] object RouteGroups {
       ))
     } catch { case NonFatal(e) => Left(e.getMessage) }
 
-  /** What of a plan's group contradicts a shape. Names of columns do not: they decide nothing. Which
-    * columns route counts only where the plan's group is the shape's or a part of it: two groups may
-    * meet in a plan. */
+  /** What of a plan's group contradicts a shape. Names of columns do not: they decide nothing. Nor
+    * does which columns the plan would be routed by, as after a watermark came or went: the shape's
+    * are what rows and state go by. */
   private def difference(shape: GroupShape, planned: PlannedGroup): Option[String] =
     if (planned.partitions != shape.partitions)
       Some(s"it has ${planned.partitions} partitions, not ${shape.partitions}")
     else if (!sameTypes(shape.keyTypes, planned.keyTypes))
       Some(s"its key has the types ${planned.keyTypes.mkString(", ")}, not " +
         shape.keyTypes.mkString(", "))
-    else if (
-      planned.operators.forall(shape.operators.contains) &&
-      planned.routingOrdinals != shape.routingOrdinals
-    )
-      Some(
-        s"it is routed by the columns ${planned.routingOrdinals.mkString(", ")} of its key, not " +
-          shape.routingOrdinals.mkString(", ")
-      )
     else None
 
   private def sameTypes(a: Seq[String], b: Seq[String]): Boolean =

@@ -52,8 +52,7 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
   }
 
   private def isOfThisTimeline(entry: RouteEntry): Boolean =
-    entry.queryId == batch.queryId.toString &&
-      entry.offsetsHash == layout.offsetsHash(entry.batch)
+    entry.queryId == batch.queryId.toString && layout.isOfThisTimeline(entry)
 
   private def checkMayBeMissing(next: Long): Unit =
     if (
@@ -96,15 +95,7 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
   /** Writes the entry of a batch. */
   def commit(entry: RouteEntry): Unit = {
     entries.commit(entry)
-    if (firstEntry.isEmpty) {
-      firstEntry = Some(entry)
-      // The entry says the same from now on; a mark that stays does no harm.
-      try layout.dropMark(layout.adopted)
-      catch {
-        case NonFatal(e) if !Thread.currentThread().isInterrupted =>
-          logWarning(s"KeyRoute: the mark ${layout.adopted} cannot be dropped", e)
-      }
-    }
+    if (firstEntry.isEmpty) firstEntry = Some(entry)
     replayed(entry)
   }
 

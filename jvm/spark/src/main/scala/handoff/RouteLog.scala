@@ -75,13 +75,29 @@ final class RouteLog(session: SparkSession, layout: CheckpointLayout)
 
 object RouteLog {
 
-  /** Whether the newest entry before a batch has a table; reads without a session. */
+  /** Whether the state that a batch begins with is laid out otherwise than by Spark's hash, as the
+    * newest entry of this timeline says. Reads without a session. */
   def tableBefore(layout: CheckpointLayout, batch: Long): Boolean =
-    newest(layout, _ < batch).exists(_.hasTable)
+    batches(layout).filter(_ < batch).reverseIterator.map(read(layout, _))
+      .find(e => !layout.hasOffsets(e.batch) || layout.isOfThisTimeline(e))
+      .exists { e =>
+        e.hasTable && !new TableStore(layout).get(e.tableVersion, e.tableHash).isEmpty
+      }
 
-  /** The newest entry of the batches that a predicate picks. */
-  def newest(layout: CheckpointLayout, which: Long => Boolean): Option[RouteEntry] =
-    layout.names(layout.routes).flatMap(_.toLongOption).filter(which).maxOption.map { b =>
-      RouteEntryCodec.decode(layout.read(new Path(layout.routes, b.toString)))
-    }
+  /** The newest entry up to a batch. */
+  def newest(layout: CheckpointLayout, upTo: Long): Option[RouteEntry] =
+    batches(layout).filter(_ <= upTo).lastOption.map(read(layout, _))
+
+  /** Moves aside the entries from a batch on: they are of another timeline. */
+  def moveAsideFrom(layout: CheckpointLayout, batch: Long, nowMs: Long): Unit =
+    batches(layout).filter(_ >= batch).foreach(b => layout.moveAside(path(layout, b), nowMs))
+
+  private def batches(layout: CheckpointLayout): Seq[Long] =
+    layout.names(layout.routes).flatMap(_.toLongOption).sorted
+
+  private def read(layout: CheckpointLayout, batch: Long): RouteEntry =
+    RouteEntryCodec.decode(layout.read(path(layout, batch)))
+
+  private def path(layout: CheckpointLayout, batch: Long) =
+    new Path(layout.routes, batch.toString)
 }

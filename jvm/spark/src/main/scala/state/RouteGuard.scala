@@ -28,6 +28,6 @@ final class RouteGuard(id: StateStoreId, conf: Configuration) {
     }
 
   private def routedByTable: Boolean =
-    RouteLog.newest(new CheckpointLayout(Migrating.checkpoint(id), conf), _ => true)
+    RouteLog.newest(new CheckpointLayout(Migrating.checkpoint(id), conf), Long.MaxValue)
       .exists(_.routes(id.operatorId))
 }

@@ -83,7 +83,7 @@ class OwnershipSuite extends AnyFunSuite with BeforeAndAfterEach {
     TestDesk.want(moving)
     query.feed(1)
     TestDesk.want(TestTables.empty(8L))
-    query.feed(1)
+    query.feed(2)
     query.stop()
     TestDesk.wantNothing()
     release(query)
@@ -98,7 +98,7 @@ class OwnershipSuite extends AnyFunSuite with BeforeAndAfterEach {
     query.stop()
     assert(TestDesk.switches.map(_.toVersion) == Seq(7L, 8L, 9L), TestDesk.postponements)
     // Repartitioning was a batch of its own.
-    query.batches.toSeq.filter(_._1 > 4).foreach { case (batch, rows) =>
+    query.batches.toSeq.filter(_._1 > 5).foreach { case (batch, rows) =>
       query.batches.remove(batch)
       query.batches(batch - 1) = rows
     }
@@ -135,11 +135,12 @@ class OwnershipSuite extends AnyFunSuite with BeforeAndAfterEach {
     query.inSink = batch => if (batch == 3) throw new IllegalStateException("the sink's own")
     intercept[StreamingQueryException](query.feed(1))
     query.stop()
-    assert(refused(release(query)).contains("not committed"))
+    assert(refused(release(query)).contains("is its newest"))
     query.inSink = _ => ()
     query.start()
-    query.feed(0)
     spark.streams.active.foreach(_.processAllAvailable())
+    assert(refused(release(query)).contains("is its newest"))
+    query.feed(1)
     query.stop()
     release(query)
     TestDesk.wantNothing()

@@ -76,6 +76,24 @@ class SwitchFailureSuite extends SwitchCells {
     assert(TestDesk.switches.map(_.batch) == Seq(2L, 2L))
   }
 
+  Seq(Storage.plain, Storage.hdfs).foreach { storage =>
+    test(s"a batch that was begun without a table does not switch when it is run again: $storage") {
+      val query = started(storage)
+      query.feed(2)
+      query.inSink = batch => if (batch == 2) throw new IllegalStateException("the sink's own")
+      intercept[StreamingQueryException](query.feed(1))
+      query.stop()
+      query.inSink = _ => ()
+      TestDesk.want(moving)
+      query.start()
+      query.feed(2)
+      query.stop()
+      assert(query.wrong == Nil)
+      assert(TestDesk.switches.map(_.batch) == Seq(3L))
+      assert(TestDesk.postponements.head.contains("was begun by an earlier run"))
+    }
+  }
+
   private def flip(file: File, at: Long): Unit = {
     val bytes = new RandomAccessFile(file, "rw")
     try {
