@@ -13,7 +13,7 @@ from differential.scenario import draw
 from differential.soak import fresh, line, soak
 from differential.workloads import ALL
 
-_SECONDS = 180
+_SECONDS = 120
 _BATCHES = 7
 # Seeds that once found something.
 _PAST: tuple[int, ...] = ()

@@ -61,7 +61,6 @@ class Owned:
 @pytest.mark.parametrize(
     ("workload", "store", "provider"),
     [
-        ("tumbling", "rocksdb-1-changelog", "RocksDBStateStoreProvider"),
         ("dedup-then-totals", "hdfs", "HDFSBackedStateStoreProvider"),
         ("ledger", "rocksdb-2", "RocksDBStateStoreProvider"),
     ],

@@ -48,7 +48,8 @@ class JoinSwitchSuite extends SwitchCells {
   /** A checkpoint of state format 1 comes from an old Spark; this one begins none, but in its own
     * tests. */
   override protected def begin(query: TestQuery): Unit = {
-    if (query.workload.settings(JoinWorkloads.Format) == "1") System.setProperty("spark.testing", "true")
+    if (query.workload.settings(JoinWorkloads.Format) == "1")
+      System.setProperty("spark.testing", "true")
     try super.begin(query)
     finally System.clearProperty("spark.testing")
   }
