@@ -35,6 +35,27 @@ def _file(folder: Path, groups: object) -> str:
     return str(file)
 
 
+@pytest.mark.parametrize("node", ["wanted", "in_force", "reconfiguration"])
+def test_damaged_nodes_of_one_query_leave_the_others_alone(
+    run: Run, driver: FakeDriver, store: Store, node: str
+) -> None:
+    bad = "0bad0bad-0000-4000-8000-000000000000"
+    path = f"{store.tree.queries}/{bad}/{node}"
+    with driver.running():
+        store.tables.session.create(path, b"\xcc\x00 no message")
+        shown = run("status", "--json")
+        assert shown.returncode == 0, shown.stderr
+        said = json.loads(shown.stdout)
+        assert [query["query_id"] for query in said["queries"]] == [QUERY]
+        (sentence,) = said["damaged"]
+        assert sentence.startswith(f"The znode {path} is damaged")
+        assert f"The znode {path}" in run("status").stdout.replace("\n", "")
+        assert run("tables", "list", "flights").returncode == 0
+        itself = run("tables", "list", bad)
+        assert itself.returncode == 1
+        assert path in itself.stderr.replace("\n", "")
+
+
 def test_a_table_is_applied_shown_compared_and_reset(
     run: Run, driver: FakeDriver, store: Store, tmp_path: Path
 ) -> None:

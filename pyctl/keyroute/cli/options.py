@@ -11,6 +11,7 @@ import typer
 
 from keyroute.cli.exits import Usage
 from keyroute.zookeeper.connection import DEFAULT_CONNECT, close, connect, read_credentials
+from keyroute.zookeeper.errors import Damaged
 from keyroute.zookeeper.paths import DEFAULT_ROOT, Tree
 from keyroute.zookeeper.session import Session
 from keyroute.zookeeper.store import Store
@@ -86,5 +87,9 @@ def find_query(store: Store, wanted: str) -> str:
 
 
 def _name(store: Store, query_id: str) -> str:
-    meta = store.query(query_id).meta
+    """Its name; none where it has none, or its nodes are damaged."""
+    try:
+        meta = store.query(query_id).meta
+    except Damaged:
+        return ""
     return meta.name if meta is not None else ""

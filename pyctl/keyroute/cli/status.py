@@ -55,7 +55,7 @@ def status(
 
 def render(overview: Overview, root: str) -> RenderableType:
     """The overview for people."""
-    if not overview.applications and not overview.queries:
+    if not overview.applications and not overview.queries and not overview.damaged:
         return Text(
             f"No application with KeyRoute runs under {root}: start one with the plugin and "
             "spark.keyroute.zookeeper.connect."
@@ -63,7 +63,8 @@ def render(overview: Overview, root: str) -> RenderableType:
     blocks: list[RenderableType] = [_applications(overview)]
     for query in overview.queries:
         blocks += ["", _query(query), _groups(query), _operators(query)]
-    if not overview.queries:
+    blocks += [Text(sentence) for sentence in overview.damaged]
+    if not overview.queries and not overview.damaged:
         blocks.append("No query runs (`--all` shows those that ran).")
     return Group(*blocks)
 

@@ -11,6 +11,7 @@ from keyroute.controller.carry import Carrier, Outcome
 from keyroute.controller.reconfigure import ENDED
 from keyroute.controller.snapshot import take_snapshot
 from keyroute.core.plan import Plan
+from keyroute.zookeeper.errors import Damaged
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,16 @@ def run_once(
     clock: Clock,
     tell: Callable[[str], None],
 ) -> tuple[OnceReport, ...]:
-    """One report for each query that runs. Raises StoreError's kinds."""
+    """One report for each query that runs. Raises StoreError's kinds, but for one query's damaged
+    nodes, which are that query's failure."""
     reports = []
     for query_id in attendant.store.query_ids():
         if stop.is_set():
             break
-        report = _once(attendant, query_id, stop, timeout_s, clock, tell)
+        try:
+            report = _once(attendant, query_id, stop, timeout_s, clock, tell)
+        except Damaged as error:
+            report = OnceReport(query_id, query_id[:8], str(error), failed=True)
         if report is not None:
             reports.append(report)
     return tuple(reports)

@@ -13,6 +13,7 @@ from keyroute.core.table import GroupShape
 from keyroute.gateway.port import Gateways
 from keyroute.v1.reconfiguration_pb2 import Phase
 from keyroute.v1.status_pb2 import BatchStatus, OperatorStatus, QueryStatus
+from keyroute.zookeeper.errors import Damaged
 from keyroute.zookeeper.payloads import Application
 from keyroute.zookeeper.store import Store
 
@@ -91,19 +92,33 @@ class QueryOverview:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """All that runs or ran below one root."""
+    """All that runs or ran below one root; `damaged`: a sentence for each query that cannot be
+    read."""
 
     applications: tuple[Application, ...]
     queries: tuple[QueryOverview, ...]
+    damaged: tuple[str, ...] = ()
 
 
 def look(store: Store, gateways: Gateways, *, all_queries: bool = False) -> Overview:
-    """The overview; queries that do not run only where `all_queries`. Raises StoreError's kinds."""
-    snapshots = (take_snapshot(store, query_id) for query_id in store.query_ids())
-    shown = (s for s in snapshots if all_queries or s.state.live is not None)
+    """The overview; queries that do not run only where `all_queries`.
+
+    Raises StoreError's kinds, but for one query's damaged nodes, which it tells.
+    """
+    shown: list[Snapshot] = []
+    damaged: list[str] = []
+    for query_id in store.query_ids():
+        try:
+            snapshot = take_snapshot(store, query_id)
+        except Damaged as error:
+            damaged.append(str(error))
+            continue
+        if all_queries or snapshot.state.live is not None:
+            shown.append(snapshot)
     return Overview(
         store.applications(),
         tuple(overview_of(with_driver(s, gateways, statistics=False)) for s in shown),
+        tuple(damaged),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from keyroute.v1.reconfiguration_pb2 import Reconfiguration
+from keyroute.zookeeper.errors import Damaged
 from keyroute.zookeeper.paths import Tree
 from keyroute.zookeeper.payloads import (
     Application,
@@ -79,13 +80,16 @@ class Store:
 
     def query(self, query_id: str) -> QueryState:
         """The state of one query, read node by node: writes are guarded by znode versions."""
-        node = self._session.read(self.tree.reconfiguration(query_id))
+        path = self.tree.reconfiguration(query_id)
+        node = self._session.read(path)
         return QueryState(
             query_id=query_id,
             reconfiguration=(
                 StoredReconfiguration(None)
                 if node is None
-                else StoredReconfiguration(decode_reconfiguration(node.data), node.version)
+                else StoredReconfiguration(
+                    _decoded(path, node.data, decode_reconfiguration), node.version
+                )
             ),
             meta=self._read(self.tree.meta(query_id), QueryMeta.decode),
             live=self._read(self.tree.live(query_id), Live.decode),
@@ -119,4 +123,14 @@ class Store:
 
     def _read(self, path: str, decode: Callable[[bytes], ValueT]) -> ValueT | None:
         node = self._session.read(path)
-        return None if node is None else decode(node.data)
+        return None if node is None else _decoded(path, node.data, decode)
+
+
+def _decoded(path: str, data: bytes, decode: Callable[[bytes], ValueT]) -> ValueT:
+    try:
+        return decode(data)
+    except Damaged as error:
+        raise Damaged(
+            f"The znode {path} is damaged: delete it with ZooKeeper's shell, and a running query's "
+            f"driver writes anew what is its own. {error}"
+        ) from error
