@@ -117,13 +117,13 @@ def _joined(frame: DataFrame) -> DataFrame:
     right = frame.filter("v % 10 = 1").withWatermark("ts", "0 seconds")
     near = f"interval {int(_WAIT_S * 1000)} milliseconds"
     return (
-        left.selectExpr("k as lk", "v as lv", "ts as lts")
+        left.selectExpr("k", "v", "ts")
         .join(
             right.selectExpr("k as rk", "v as rv", "ts as rts"),
-            F.expr(f"lk = rk and rts >= lts - {near} and rts <= lts + {near}"),
+            F.expr(f"k = rk and rts >= ts - {near} and rts <= ts + {near}"),
             "left_outer",
         )
-        .select("lk", "lv", "rv")
+        .select("k", "v", "rv")
     )
 
 
