@@ -50,6 +50,15 @@ def controller(
         float,
         typer.Option(min=0.0, max=1.0, help="Locality a change must gain; 0.05 is 5 points."),
     ] = _DECISION.min_gain,
+    imbalance_threshold: Annotated[
+        float,
+        typer.Option(
+            min=1.0, help="Imbalance (max/mean) above which a change for balance alone is made."
+        ),
+    ] = _DECISION.imbalance_threshold,
+    min_imbalance_gain: Annotated[
+        float, typer.Option(min=0.0, help="By how much such a change must lower it.")
+    ] = _DECISION.min_imbalance_gain,
     alpha: Annotated[
         float, typer.Option(min=1.0, help="Bound of each operator's imbalance (max/mean).")
     ] = _PLAN.alpha,
@@ -86,7 +95,11 @@ def controller(
         planning = Planning(
             _planner(planner),
             DecisionSettings(
-                min_rows=min_rows, min_gain=min_gain, min_interval_ms=int(interval_s * 1000)
+                min_rows=min_rows,
+                min_gain=min_gain,
+                min_interval_ms=int(interval_s * 1000),
+                imbalance_threshold=imbalance_threshold,
+                min_imbalance_gain=min_imbalance_gain,
             ),
             PlanSettings(alpha=alpha),
         )
