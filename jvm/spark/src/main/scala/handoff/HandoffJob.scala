@@ -5,10 +5,12 @@ import java.util.concurrent.atomic.AtomicReferenceArray
 
 import scala.concurrent.Await
 import scala.concurrent.duration.{Duration, MILLISECONDS}
+import scala.jdk.CollectionConverters._
 
+import org.apache.spark.scheduler.{Schedulable, TaskSetManager}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.util.SerializableConfiguration
-import org.apache.spark.{SparkContext, SparkException}
+import org.apache.spark.{FutureAction, SparkContext, SparkException}
 
 /** Runs handoff tasks as plain Spark jobs, on the stream's thread, while the batch is planned. */
 final class HandoffJob(session: SparkSession, batch: Long) {
@@ -96,18 +98,33 @@ final class HandoffJob(session: SparkSession, batch: Long) {
       case t: Throwable =>
         job.cancel()
         throw t
-    } finally if (!job.isCompleted || job.value.forall(_.isFailure)) awaitGone(job.jobIds)
+    } finally if (!job.isCompleted || job.value.forall(_.isFailure)) awaitGone(job)
   }
 
   /** A task that outlives its job holds the lock of its store, and the batch waits for it. Tasks poll
-    * for their end every thousand rows. */
-  private def awaitGone(jobs: Seq[Int]): Unit = {
+    * for their end every thousand rows. No task of a job that is over starts any more. */
+  private def awaitGone(job: FutureAction[Unit]): Unit = {
     val deadline = System.nanoTime() + HandoffJob.GoneMs * 1000000L
-    def active = jobs.flatMap(spark.statusTracker.getJobInfo(_)).flatMap(_.stageIds())
-      .flatMap(spark.statusTracker.getStageInfo(_)).map(_.numActiveTasks()).sum
-    while (!Thread.currentThread().isInterrupted && active > 0 && System.nanoTime() < deadline) {
+    def alive = !job.isCompleted || runningTasks(job.jobIds) > 0
+    while (!Thread.currentThread().isInterrupted && alive && System.nanoTime() < deadline) {
       Thread.sleep(HandoffJob.PollMs)
     }
+  }
+
+  /** As the scheduler has it: what listeners and the status tracker know comes late, and a task that
+    * nobody has heard of yet would be taken for one that is gone. */
+  private def runningTasks(jobs: Seq[Int]): Int = {
+    val scheduler = spark.taskScheduler
+    scheduler.synchronized {
+      // A task set's priority is the number of its job. It stays here until its last task is gone.
+      taskSets(scheduler.rootPool).filter(set => jobs.contains(set.taskSet.priority))
+        .map(_.runningTasks).sum
+    }
+  }
+
+  private def taskSets(of: Schedulable): Seq[TaskSetManager] = of match {
+    case set: TaskSetManager => Seq(set)
+    case pool => pool.schedulableQueue.asScala.toSeq.flatMap(taskSets)
   }
 
   /** The stream's own job group stays, so that stopping the query ends the job. */

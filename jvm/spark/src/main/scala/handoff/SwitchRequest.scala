@@ -15,7 +15,16 @@ private[handoff] final class Desk(reconfigurations: () => Reconfigurations, batc
     extends Logging {
   private val runId = batch.runId
 
-  def started(query: RunningQuery): Unit = tell(_.started(query))
+  /** Says once a run what stays on Spark's hash, and why; the status says it for as long as it runs.
+    */
+  def started(query: RunningQuery): Unit = {
+    val label = s"${Option(query.name).getOrElse("(unnamed)")} (${query.queryId})"
+    query.bypass.foreach(why => logWarning(s"KeyRoute leaves query $label to Spark: $why"))
+    for (o <- query.operators; why <- o.reason) logWarning(
+      s"KeyRoute leaves operator ${o.id} (${o.name}) of query $label on Spark's hash: $why"
+    )
+    tell(_.started(query))
+  }
   def postponed(reason: String): Unit = tell(_.postponed(runId, reason))
   def refused(version: Long, reason: String): Unit = tell(_.refused(runId, version, reason))
   def migrating(figures: SwitchFigures): Unit = tell(_.migrating(runId, figures))

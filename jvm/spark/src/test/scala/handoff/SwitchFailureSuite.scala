@@ -134,15 +134,6 @@ class SwitchFailureSuite extends SwitchCells {
     assert(query.misplaced(query.table(moving(TestDesk.started.head)), None)._1.isEmpty)
   }
 
-  for {
-    workload <- Seq(
-      Workloads.aggregation,
-      Workloads.deduplication,
-      Workloads.transformWithState(spark)
-    )
-    storage <- if (workload.rocksDbOnly) Seq(Storage.plain) else Seq(Storage.plain, Storage.hdfs)
-  } differsUnmoved(workload, storage)
-
   test("scenario 5: after a roll-back entries of the other timeline go aside") {
     Seq(3L, 1L).foreach { to =>
       TestDesk.reset()
@@ -392,24 +383,6 @@ class SwitchFailureSuite extends SwitchCells {
       query.stop()
     }
     assert(query.wrong == Nil && TestDesk.switches.map(_.toVersion) == Seq(7L, 9L))
-  }
-
-  test("a handoff that takes too long is put off, and tried again") {
-    val query = started(Storage.plain)
-    query.feed(2)
-    spark.conf.set("spark.keyroute.handoff.timeoutMs", "0")
-    query.stop()
-    try {
-      query.start()
-      TestDesk.want(moving)
-      query.feed(2)
-      assert(TestDesk.postponements.map(_.contains("took too long")) == Seq(true, true))
-    } finally spark.conf.unset("spark.keyroute.handoff.timeoutMs")
-    query.stop()
-    query.start()
-    query.feed(2)
-    query.stop()
-    assert(query.wrong == Nil && TestDesk.switches.map(_.batch) == Seq(4L))
   }
 
   private def withSetting(setting: (String, String)*)(body: => Unit): Unit = {
