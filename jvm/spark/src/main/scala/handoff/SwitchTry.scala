@@ -102,7 +102,8 @@ private[handoff] final class SwitchTry(
     if (StatefulOperatorStateInfo.enableStateStoreCheckpointIds(batch.session.sessionState.conf))
       None
     else if (first && state.inForce.isEmpty && begunBefore) Some(
-      s"batch ${batch.batch} was begun by an earlier run, which knew no table: it is run again as it was"
+      s"batch ${batch.batch} was begun by an earlier run, which knew no table: it is run again as " +
+        "it was"
     )
     else {
       val context = batch.session.sparkContext
