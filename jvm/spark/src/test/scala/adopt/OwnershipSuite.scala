@@ -122,6 +122,22 @@ class OwnershipSuite extends AnyFunSuite with BeforeAndAfterEach {
     query.stop()
   }
 
+  test("after a first batch the route log must be there, whatever the mark of the adoption says") {
+    val query = new TestQuery(Workloads.aggregation, Storage.plain.ofSpark)
+    query.start()
+    query.feed(1)
+    query.stop()
+    adopt(query)
+    query.start()
+    TestDesk.want(moving)
+    query.feed(3)
+    query.stop()
+    query.files("routes").foreach(f => assert(f.delete()))
+    val error = intercept[StreamingQueryException] { query.start(); query.feed(1) }
+    assert(error.getMessage.contains("has no route log"))
+    query.stop()
+  }
+
   test("a query that may be running, or whose switch back is not committed, is refused") {
     val query = new TestQuery(Workloads.aggregation, Storage.plain)
     query.start()
