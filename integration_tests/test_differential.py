@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import random
 
-import pytest
 from differential.bench import Bench
-from differential.scenario import draw
 from differential.soak import fresh, line, soak
 from differential.workloads import ALL
 
 _SECONDS = 120
 _BATCHES = 7
-# Seeds that once found something.
-_PAST: tuple[int, ...] = ()
 
 
 def test_fresh_scenarios_are_exact(bench: Bench) -> None:
@@ -27,9 +23,3 @@ def test_fresh_scenarios_are_exact(bench: Bench) -> None:
     print(told)
     assert not any(v.differences for v in verdicts), told
     assert sum(v.moved for v in verdicts) > 0, told
-
-
-@pytest.mark.parametrize("seed", _PAST)
-def test_past_scenarios_are_exact(bench: Bench, seed: int) -> None:
-    verdict = bench.run(draw(seed, _BATCHES))
-    assert not verdict.differences, line(verdict)

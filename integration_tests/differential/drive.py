@@ -153,13 +153,10 @@ class Drive:
         if not self._comes(fault.point, batch):
             return
         happened = f"{fault.kind} at {fault.point}"
-        if fault.kind == "executor":
-            self.lane.kill_an_executor()
-        else:
-            self.lane.kill()
-            if fault.kind in ("lost", "damaged") and not self._harm(fault.kind, batch):
-                happened = f"driver at {fault.point}"
-            self._start()
+        self.lane.kill()
+        if fault.kind in ("lost", "damaged") and not self._harm(fault.kind, batch):
+            happened = f"driver at {fault.point}"
+        self._start()
         self.happened.append(happened)
 
     def _comes(self, point: str, batch: int) -> bool:

@@ -12,8 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from harness.executors import kill_an_executor
-
 _ANSWER_S = 240.0
 _TESTS = Path(__file__).parents[1]
 
@@ -23,11 +21,7 @@ class WorkerDied(Exception):
 
 
 class Lane:
-    """One Spark application after another, for the runs of one kind.
-
-    Attributes:
-        starts: how many applications there were.
-    """
+    """One Spark application after another, for the runs of one kind."""
 
     def __init__(self, folder: Path, config: dict[str, Any]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -35,7 +29,6 @@ class Lane:
         self._config = folder / "config.json"
         self._config.write_text(json.dumps({**config, "token": str(folder / "token")}))
         self._process: subprocess.Popen[str] | None = None
-        self.starts = 0
 
     def ask(self, do: str, **arguments: Any) -> Any:
         """The worker's answer. Raises RuntimeError with its traceback, or WorkerDied."""
@@ -83,10 +76,6 @@ class Lane:
             with suppress(BrokenPipeError):
                 pipe.close()
 
-    def kill_an_executor(self) -> None:
-        """SIGKILL to one executor."""
-        kill_an_executor(self._running().pid)
-
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:
             path = f"{_TESTS}:{_TESTS.parent / 'pyctl'}"
@@ -100,6 +89,5 @@ class Lane:
                     start_new_session=True,
                     text=True,
                 )
-            self.starts += 1
             self.answer()
         return self._process

@@ -21,7 +21,7 @@ class Fault:
     """Something that goes wrong in a batch.
 
     Attributes:
-        kind: `driver` (SIGKILL), `executor` (SIGKILL), `before` and `after` (a task attempt fails
+        kind: `driver` (SIGKILL), `before` and `after` (a task attempt fails
             before or after its stores are committed), `lost` and `damaged` (SIGKILL of the driver,
             and a handoff file is deleted or changed before it starts again).
         point: the file of the batch in the checkpoint at which a kill comes, one of POINTS.

@@ -28,9 +28,10 @@ from typing import Any
 from harness import cluster, stores
 from harness.feed import Feed
 from pyspark import cloudpickle
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.types import StructField, StructType
 
 from differential import workloads
 from differential.workloads import ALL, StateRead
@@ -111,8 +112,7 @@ class Worker:
         frame = reader.options(**read.options).load(str(Path(folder, "checkpoint")))
         names = read.key or tuple(frame.schema["key"].dataType.fieldNames())
         key = [F.col("key").getField(name) for name in names]
-        kept = [c for c in frame.columns if c != "partition_id" and (read.values or c == "key")]
-        row = F.to_json(F.struct(*kept))
+        row = F.to_json(F.struct(*(_whole(f) for f in frame.schema if f.name != "partition_id")))
         prints = F.array(*(F.xxhash64(*of).cast("string") for of in _subsets(key)))
         found = frame.select("partition_id", row, F.hash(*key), prints).collect()
         return [[*r[:3], list(r[3])] for r in found]
@@ -120,6 +120,14 @@ class Worker:
     def end(self) -> None:
         """Ends the application."""
         self.session.stop()
+
+
+def _whole(field: StructField) -> Column:
+    """The column field by field: a join's values have one more than their schema tells."""
+    if not isinstance(field.dataType, StructType):
+        return F.col(field.name)
+    names = field.dataType.fieldNames()
+    return F.struct(*(F.col(field.name).getField(n).alias(n) for n in names)).alias(field.name)
 
 
 def _subsets(key: list[Any]) -> list[list[Any]]:

@@ -22,13 +22,11 @@ class StateRead:
 
     Attributes:
         key: fields of the state's key that make up the exchange's key, in its order; None: all.
-        values: whether values are the same in every run; else keys alone are compared.
     """
 
     operator: int = 0
     options: dict[str, str] = field(default_factory=dict)
     key: tuple[str, ...] | None = None
-    values: bool = True
 
 
 @dataclass(frozen=True)
@@ -87,6 +85,18 @@ def _union(frame: DataFrame) -> DataFrame:
     even = frame.where("v % 2 = 0").select("k", "v")
     odd = frame.where("v % 2 = 1").select("k", (-F.col("v")).alias("v"))
     return even.unionByName(odd).groupBy("k").agg(F.sum("v").alias("s"), F.count("*").alias("n"))
+
+
+def _join(kind: str) -> Callable[[DataFrame], DataFrame]:
+    near = "k = rk and rts >= ts - interval 2 minutes and rts <= ts + interval 2 minutes"
+
+    def build(frame: DataFrame) -> DataFrame:
+        timed = frame.withWatermark("ts", "1 minute")
+        left = timed.where("v % 2 = 0").select("k", "v", "ts")
+        right = timed.where("v % 3 = 0").selectExpr("k as rk", "v as rv", "ts as rts")
+        return left.join(right, F.expr(near), kind)
+
+    return build
 
 
 class Ledger(StatefulProcessor):
@@ -187,6 +197,9 @@ def _group_state(frame: DataFrame) -> DataFrame:
     )
 
 
+_SIDES = tuple(StateRead(0, {"joinSide": side}) for side in ("left", "right"))
+
+
 def _variables(operator: int, *names: str) -> tuple[StateRead, ...]:
     return tuple(StateRead(operator, {"stateVarName": name}) for name in names)
 
@@ -201,6 +214,10 @@ ALL = {
         Workload("distinct", "append", _distinct),
         Workload("dedup-with-time", "append", _dedup_with_time),
         Workload("union", "update", _union),
+        *(
+            Workload(f"join-{kind}", "append", _join(kind), _SIDES)
+            for kind in ("inner", "left_outer", "right_outer", "full_outer", "left_semi")
+        ),
         Workload("sessions", "append", _sessions, (StateRead(key=("k",)),)),
         Workload("dedup-within-watermark", "append", _dedup_within_watermark),
         Workload("group-state", "update", _group_state),

@@ -12,7 +12,9 @@ from keyroute.cli import options
 from keyroute.cli.exits import Refused, sentences
 from keyroute.cli.output import print_json, progress, say
 from keyroute.jar import find_jar
+from keyroute.zookeeper.errors import Damaged
 from keyroute.zookeeper.java import find_java, find_spark_jars
+from keyroute.zookeeper.store import Store
 from keyroute.zookeeper.tool import run_tool
 
 _MAIN = "org.apache.spark.sql.keyroute.adopt.CheckpointCommand"
@@ -68,8 +70,8 @@ def release(
 ) -> None:
     """Gives a stopped query's checkpoint back to plain Spark, which then needs no jar.
 
-    Refuses until the empty tables are in force and committed: `keyroute tables reset` on the
-    running query does that. Rewrites the state store provider in the newest entry of the
+    Refuses while a routing table is in force: `keyroute tables reset` on the running query, then
+    two batches, take it back. Rewrites the state store provider in the newest entry of the
     checkpoint's offset log, with a backup.
     """
     _change("release", checkpoint, zookeeper, root, auth_file, quiet_seconds, as_json)
@@ -102,7 +104,14 @@ def _change(
 
 def _live(zookeeper: str, root: str, auth_file: Path | None) -> list[str]:
     with options.open_store(zookeeper, root, auth_file) as store:
-        return [i for i in store.query_ids() if store.query(i).live is not None]
+        return [query_id for query_id in store.query_ids() if _may_run(store, query_id)]
+
+
+def _may_run(store: Store, query_id: str) -> bool:
+    try:
+        return store.query(query_id).live is not None
+    except Damaged:
+        return True
 
 
 def _run(arguments: Sequence[str]) -> dict[str, Any]:

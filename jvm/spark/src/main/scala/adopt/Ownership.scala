@@ -25,8 +25,8 @@ final class OwnershipRefused(message: String) extends RuntimeException(message)
 final case class OwnershipChange(batch: Long, from: String, to: String, backup: Path)
 
 /** Whose a stopped query's checkpoint is: the newest entry of its offset log names the state store
-  * provider that the query starts with. Taking over and giving back rewrite that entry, and leave
-  * marks in the folder `keyroute` that tell a later start why its route log begins or ends there.
+  * provider that the query starts with. Taking over and giving back rewrite that entry; taking over
+  * leaves a mark that tells the next start why there is no route log.
   *
   * Done in an order that can be cut off anywhere: the entry comes last, and what was done before it
   * does nothing without it.
@@ -63,7 +63,7 @@ final class Ownership(checkpoint: Path, conf: Configuration, nowMs: () => Long) 
       )
       layout.setAsideUntil(batch)
     }
-    layout.putMark(layout.adopted, batch)
+    layout.markAdopted(batch)
     rewrite(batch, entry, twin)
   }
 
@@ -80,7 +80,6 @@ final class Ownership(checkpoint: Path, conf: Configuration, nowMs: () => Long) 
     )
     checkStopped(quietMs, live)
     checkBySpark(batch)
-    layout.putMark(layout.released, batch)
     val change = rewrite(batch, entry, original)
     try checkBySpark(batch)
     catch {
@@ -119,7 +118,7 @@ final class Ownership(checkpoint: Path, conf: Configuration, nowMs: () => Long) 
 
   private def checkBySpark(batch: Long): Unit =
     RouteLog.newest(layout, batch) match {
-      case None if layout.mark(layout.adopted).isDefined => ()
+      case None if layout.adoptedAt.isDefined => ()
       case None =>
         refuse(s"it has no route log (${layout.routes}): it is a copy without the folder keyroute")
       case Some(entry) if !entry.hasTable => ()

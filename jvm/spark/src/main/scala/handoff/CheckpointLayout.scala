@@ -30,10 +30,7 @@ final class CheckpointLayout(val checkpoint: Path, val hadoopConf: Configuration
 
   /** Mark: the query ran without KeyRoute before this batch, and has run under it since. It stays,
     * for who rolls back to that batch. */
-  val adopted: Path = new Path(root, "adopted")
-
-  /** Mark: the query was given back at this batch, its state as Spark's hash says. */
-  val released: Path = new Path(root, "released")
+  private val adopted = new Path(root, "adopted")
 
   private val handoffs = new Path(root, "handoff")
 
@@ -90,12 +87,12 @@ final class CheckpointLayout(val checkpoint: Path, val hadoopConf: Configuration
     files.delete(path)
   }
 
-  /** The batch that a mark names, where the mark is there. */
-  def mark(path: Path): Option[Long] =
-    if (files.exists(path)) new String(read(path), UTF_8).trim.toLongOption else None
+  /** The batch at which the query was adopted, where it was. */
+  def adoptedAt: Option[Long] =
+    if (files.exists(adopted)) new String(read(adopted), UTF_8).trim.toLongOption else None
 
-  def putMark(path: Path, batch: Long): Unit =
-    write(path, s"$batch\n".getBytes(UTF_8), overwrite = true)
+  def markAdopted(batch: Long): Unit =
+    write(adopted, s"$batch\n".getBytes(UTF_8), overwrite = true)
 
   /** Renames the whole folder: it tells of the query until a batch. */
   def setAsideUntil(batch: Long): Unit = {

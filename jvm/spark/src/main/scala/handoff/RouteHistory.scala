@@ -57,7 +57,7 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
   private def checkMayBeMissing(next: Long): Unit =
     if (
       // The batch that is run first after an adoption: again, or the next one. Its entry comes first.
-      !layout.mark(layout.adopted).exists(b => b == next || b == next - 1) &&
+      !layout.adoptedAt.exists(b => b == next || b == next - 1) &&
       !Settings.assumeNoTable.orDefault(batch.session.conf.getOption)
     ) throw new KeyRouteException(
       s"${layout.checkpoint} stands at batch $next but has no route log (${layout.routes}): it is a " +
