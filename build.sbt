@@ -33,7 +33,7 @@ val common = Seq(
     // Generated protobuf classes and Spark's own deprecations are not ours to mend.
     "-Wconf:src=src_managed/.*:s"),
   Test / fork := true,
-  Test / javaOptions ++= Seq("-Xmx2g") ++ javaModuleOptions,
+  Test / javaOptions ++= Seq("-Xmx2g", "-Djdk.lang.Process.launchMechanism=VFORK") ++ javaModuleOptions,
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD")
 )
 

@@ -62,6 +62,14 @@ def controller(
     alpha: Annotated[
         float, typer.Option(min=1.0, help="Bound of each operator's imbalance (max/mean).")
     ] = _PLAN.alpha,
+    executors: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Executors a query is meant to have, where it has more partitions than that: "
+            "partitions whose keys occur together then share one. 0: plan by partition.",
+        ),
+    ] = 0,
     prepare_timeout_s: Annotated[
         float,
         typer.Option(
@@ -102,6 +110,7 @@ def controller(
                 min_imbalance_gain=min_imbalance_gain,
             ),
             PlanSettings(alpha=alpha),
+            executors,
         )
         settings = AttendanceSettings(controller_id(), interval_s, prepare_timeout_s, dry_run)
         with (

@@ -18,11 +18,15 @@ Decide: TypeAlias = Callable[[Planner, PlanRequest, DecisionSettings, int | None
 
 @dataclass(frozen=True, slots=True)
 class Planning:
-    """How queries are planned; `decide` is the gate between a plan and a change."""
+    """How queries are planned; `decide` is the gate between a plan and a change.
+
+    `executors` is how many a query is meant to have, see `PlanRequest`.
+    """
 
     planner: Planner
     decision: DecisionSettings = field(default_factory=DecisionSettings)
     plan: PlanSettings = field(default_factory=PlanSettings)
+    executors: int = 0
     decide: Decide = decide
 
 
@@ -59,6 +63,8 @@ def consider(snapshot: Snapshot, current: Current, planning: Planning, now_ms: i
         shapes=meta.groups,
         periods=driver.statistics.periods,
         current=current.tables,
+        executors=planning.executors,
+        placed=driver.statistics.placed,
         settings=planning.plan,
     )
     try:

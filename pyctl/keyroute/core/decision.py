@@ -94,7 +94,7 @@ def decide(
         return Stay("all rows so far are in one period; a plan is judged on rows after its own")
     try:
         judged = planner(replace(request, periods=earlier))
-        outlook = _outlook(judged, request.current, held_out)
+        outlook = _outlook(judged, request, held_out)
         reason = _reason_to_move(outlook, settings)
         if reason is None:
             return Stay(_not_worth_it(outlook, settings), outlook)
@@ -139,18 +139,21 @@ def _split(
     return tuple(periods[:at]), tuple(periods[at:])
 
 
-def _outlook(judged: Plan, current: RoutingTables, held_out: tuple[Period, ...]) -> Outlook:
+def _outlook(judged: Plan, request: PlanRequest, held_out: tuple[Period, ...]) -> Outlook:
+    current = request.current
     then = judged.tables(0, current.query_id)
     return Outlook(
         rows=sum(p.rows for p in held_out),
-        locality_now=_locality_now(current, held_out),
-        locality_then=score.locality(then, held_out),
+        locality_now=_locality_now(current, held_out, request.placed),
+        locality_then=score.locality(then, held_out, request.placed),
         imbalance_now=max(_imbalance_now(current, held_out).values(), default=1.0),
         imbalance_then=max(score.expected_imbalance(then, held_out).values(), default=1.0),
     )
 
 
-def _locality_now(current: RoutingTables, held_out: tuple[Period, ...]) -> float | None:
+def _locality_now(
+    current: RoutingTables, held_out: tuple[Period, ...], placed: tuple[int, ...]
+) -> float | None:
     """Expected like the plan's; but measured where the current tables are empty (or lost).
 
     Then nothing is known of where keys are, whereas the executors have counted it.
@@ -158,7 +161,7 @@ def _locality_now(current: RoutingTables, held_out: tuple[Period, ...]) -> float
     rows = sum(e.rows for p in held_out for e in p.edges)
     if rows and not current.groups:
         return sum(e.local_rows for p in held_out for e in p.edges) / rows
-    return score.locality(current, held_out)
+    return score.locality(current, held_out, placed)
 
 
 def _imbalance_now(current: RoutingTables, held_out: tuple[Period, ...]) -> dict[int, float]:

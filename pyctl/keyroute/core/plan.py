@@ -34,7 +34,8 @@ class PlanRequest:
 
     `periods` oldest first; `current` is the version in force. `executors` is how many parts are
     wanted (0: one for each partition). It must not be the number of executors seen at a moment:
-    parts planned while one is lost would keep its successor idle.
+    parts planned while one is lost would keep its successor idle. `placed` is the executor of each
+    partition as seen, numbered from 0 on (empty: not known); it only tells what is local now.
     """
 
     query_id: str
@@ -42,6 +43,7 @@ class PlanRequest:
     periods: tuple[Period, ...]
     current: RoutingTables
     executors: int = 0
+    placed: tuple[int, ...] = ()
     settings: PlanSettings = field(default_factory=PlanSettings)
 
 

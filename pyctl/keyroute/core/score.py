@@ -16,15 +16,21 @@ from keyroute.core.statistics import EdgeStatistics, GroupStatistics, Period, im
 from keyroute.core.table import GroupShape, Int32Array, Int64Array, RoutingTables
 
 
-def locality(tables: RoutingTables, periods: Iterable[Period]) -> float | None:
-    """Expected share of the edges' rows whose two keys share a part; None without such rows."""
+def locality(
+    tables: RoutingTables, periods: Iterable[Period], placed: tuple[int, ...] = ()
+) -> float | None:
+    """Expected share of the edges' rows whose two keys share an executor; None without such rows.
+
+    Executors are the tables' parts; where they have none, `placed` (n,) is each partition's, and
+    where that is empty each partition has one of its own.
+    """
     rows, local = 0.0, 0.0
     for period in periods:
         shapes = {g.shape.group: g.shape for g in period.groups}
         for edge in period.edges:
             if edge.upstream_group in shapes and edge.downstream_group in shapes:
                 rows += edge.rows
-                local += _local_rows(tables, edge, shapes)
+                local += _local_rows(tables, edge, shapes, tables.parts or placed)
     return local / rows if rows else None
 
 
@@ -65,10 +71,14 @@ def measured_imbalance(periods: Iterable[Period]) -> dict[int, float]:
 
 
 def _local_rows(
-    tables: RoutingTables, edge: EdgeStatistics, shapes: dict[int, GroupShape]
+    tables: RoutingTables,
+    edge: EdgeStatistics,
+    shapes: dict[int, GroupShape],
+    placed: tuple[int, ...],
 ) -> float:
     up, down = shapes[edge.upstream_group], shapes[edge.downstream_group]
-    parts = _parts(tables, max(up.partitions, down.partitions))
+    n = max(up.partitions, down.partitions)
+    parts = np.array(placed if len(placed) >= n else range(n), dtype=np.int32)
     up_part, up_spread = _part_of(tables, up, edge.pairs.upstream, parts)
     down_part, down_spread = _part_of(tables, down, edge.pairs.downstream, parts)
     together = np.where(
@@ -79,10 +89,6 @@ def _local_rows(
     rows = edge.pairs.counts - edge.pairs.errors
     unseen = max(edge.rows - float(rows.sum()), 0.0)
     return float(rows @ together) + unseen * float(up_spread @ down_spread)
-
-
-def _parts(tables: RoutingTables, partitions: int) -> Int32Array:
-    return np.array(tables.parts or range(partitions), dtype=np.int32)
 
 
 def _part_of(

@@ -105,6 +105,20 @@ class QueryStatistics:
         seen = {g.shape.group: g.shape for p in self.periods for g in p.groups}
         return tuple(shape for _, shape in sorted(seen.items()))
 
+    @property
+    def placed(self) -> tuple[int, ...]:
+        """Executor of each partition (n,), numbered from 0 on; empty where not all were seen.
+
+        Partition i of all groups is meant to be on one executor: the least group that was seen
+        whole tells.
+        """
+        for shape in self.shapes:
+            seen = {p.partition: p.executor for p in self.placement if p.group == shape.group}
+            if len(seen) == shape.partitions:
+                numbers = {executor: i for i, executor in enumerate(sorted(set(seen.values())))}
+                return tuple(numbers[seen[p]] for p in range(shape.partitions))
+        return ()
+
 
 def imbalance(rows: Int64Array | NDArray[np.float64]) -> float:
     """max / mean over partitions; 1.0 is perfect, and what no rows at all count as."""

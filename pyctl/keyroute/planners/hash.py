@@ -16,7 +16,7 @@ def plan_hash(request: PlanRequest) -> Plan:
     return Plan(
         groups=tuple(empty(shape) for shape in sorted(request.shapes, key=lambda s: s.group)),
         parts=(),
-        predicted_locality=score.locality(nothing, newest) or 0.0,
+        predicted_locality=score.locality(nothing, newest, request.placed) or 0.0,
         predicted_imbalance=score.expected_imbalance(nothing, newest),
         moved_weight=sum(_leaving(request.current, period) for period in newest),
         moved_keys=request.current.entries,

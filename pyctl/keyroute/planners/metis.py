@@ -113,7 +113,7 @@ def _plan(
         s.group: float(row.max() / row.mean()) if row.any() else 1.0
         for s, row in zip(problem.graph.shapes, loads, strict=True)
     }
-    locality = score.locality(tables, request.periods[-1:]) or 0.0
+    locality = score.locality(tables, request.periods[-1:], request.placed) or 0.0
     total = float(problem.graph.weight.sum())
     moved = problem.moved_weight(assignment) / total if total else 0.0
     return Plan(

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from keyroute.controller.planning import Current, Planning, consider
 from keyroute.controller.snapshot import DriverView, Snapshot
 from keyroute.core.decision import DecisionSettings, Stay
 from keyroute.core.plan import CannotPlan, Plan, PlanRequest
-from keyroute.core.statistics import PartitionPlacement, QueryStatistics
+from keyroute.core.statistics import (
+    GroupStatistics,
+    KeyCounts,
+    PartitionPlacement,
+    Period,
+    QueryStatistics,
+)
 from keyroute.core.table import GroupShape, no_tables
 from keyroute.v1.reconfiguration_pb2 import COMMIT, Reconfiguration
 from keyroute.v1.status_pb2 import QueryStatus
@@ -59,6 +66,22 @@ def _reason(snapshot: Snapshot, now_ms: int = 100_000) -> str:
 
 def test_a_planner_that_cannot_plan_is_a_reason_to_stay() -> None:
     assert _reason(SNAPSHOT).startswith("no plan")
+
+
+def test_a_planner_is_told_the_executors_that_are_meant_and_those_seen() -> None:
+    asked: list[PlanRequest] = []
+
+    def planner(request: PlanRequest) -> Plan:
+        asked.append(request)
+        raise CannotPlan("enough")
+
+    nothing = np.zeros(0, np.int64)
+    keys = KeyCounts(0, nothing, nothing, nothing)
+    period = Period(1, 9, 4, 1, (GroupStatistics(SHAPE, 1, nothing, nothing, 0, keys),), ())
+    driver = replace(DRIVER, statistics=replace(STATISTICS, periods=(period,)))
+    planning = Planning(planner, DecisionSettings(min_rows=0, holdout_rows=0), executors=2)
+    consider(replace(SNAPSHOT, driver=driver), Current(no_tables("q")), planning, 100_000)
+    assert [(r.executors, r.placed) for r in asked] == [(2, (0, 1, 0))]
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,17 @@ def test_the_first_plan_gains_over_what_was_measured() -> None:
     assert decision.plan.tables(1, "q") == FIRST
 
 
+def test_on_one_executor_there_is_no_locality_to_gain() -> None:
+    everywhere = [
+        replace(p, edges=tuple(replace(e, local_rows=e.rows) for e in p.edges))
+        for p in (period(1), period(2))
+    ]
+    decision = decided(replace(request(*everywhere), placed=(0, 0, 0)))
+    assert isinstance(decision, Stay)
+    assert decision.outlook is not None
+    assert (decision.outlook.locality_now, decision.outlook.locality_then) == (1.0, 1.0)
+
+
 def test_a_table_that_fits_stays() -> None:
     under = request(period(1), period(3, FIRST), period(4, FIRST), current=FIRST)
     decision = decided(under, since_ms=60_000)

@@ -56,6 +56,14 @@ def test_partitions_of_one_part_are_local_to_each_other() -> None:
     assert score.locality(hashed, [PERIOD]) == pytest.approx(5 / 9)
 
 
+def test_what_is_local_without_parts_is_told_by_the_placement() -> None:
+    apart = {1: 0, 2: 0, 3: 2}, {7: 1, 8: 0}
+    assert score.locality(tables(*apart), [PERIOD], (0, 0, 1)) == pytest.approx(3 / 4)
+    assert score.locality(no_tables("q"), [PERIOD], (0, 0, 0)) == 1
+    # Parts are a promise of the placement to come.
+    assert score.locality(tables(*apart, parts=(0, 1, 2)), [PERIOD], (0, 0, 1)) == 0
+
+
 def test_no_pairs_have_no_locality() -> None:
     assert score.locality(no_tables("q"), [streams.count((A,))]) is None
 

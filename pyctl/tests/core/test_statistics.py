@@ -38,6 +38,15 @@ def test_bytes_become_arrays() -> None:
     assert period.edges[0].pairs.upstream.tolist() == [-1]
 
 
+def test_executors_are_numbered_where_each_partition_was_seen() -> None:
+    made = message()
+    for partition, executor in ((2, "b"), (0, "b")):
+        made.placement.add(group=0, partition=partition, executor=executor, host="h")
+    assert decode(made.SerializeToString()).placed == ()
+    made.placement.add(group=0, partition=1, executor="a", host="h")
+    assert decode(made.SerializeToString()).placed == (1, 0, 1)
+
+
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [

@@ -79,6 +79,8 @@ object SwitchTest {
       .config("spark.sql.streaming.metricsEnabled", false)
       .config("spark.sql.warehouse.dir", Files.createTempDirectory("keyroute-warehouse").toString)
       .config("spark.sql.codegen.wholeStage", false)
+      .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+      .config("spark.sql.streaming.checkpoint.fileChecksum.enabled", false)
       .withExtensions(new KeyRouteExtension(_ => TestDecider))
       .getOrCreate()
   }
