@@ -33,6 +33,7 @@ val common = Seq(
     // Generated protobuf classes and Spark's own deprecations are not ours to mend.
     "-Wconf:src=src_managed/.*:s"),
   Test / fork := true,
+  // Hadoop starts a process for each local file's permissions.
   Test / javaOptions ++= Seq("-Xmx2g", "-Djdk.lang.Process.launchMechanism=VFORK") ++ javaModuleOptions,
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD")
 )

@@ -4,8 +4,9 @@ import java.nio.file.Files
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.scalatest.BeforeAndAfterEach
+import org.apache.hadoop.fs.local.LocalFs
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach}
 
 import org.apache.spark.sql.keyroute.handoff._
 import org.apache.spark.sql.keyroute.plugin.SparkSettings
@@ -13,8 +14,14 @@ import org.apache.spark.sql.streaming.StreamingQueryException
 
 /** A query of Spark alone is taken over, switched, and given back; each batch as Spark alone would
   * have it. */
-class OwnershipSuite extends AnyFunSuite with BeforeAndAfterEach {
+class OwnershipSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEach {
   import SwitchTest.spark
+
+  /** Every file that Spark and Hadoop put beside a checkpoint's own is there. */
+  override protected def beforeAll(): Unit = {
+    spark.conf.set("fs.AbstractFileSystem.file.impl", classOf[LocalFs].getName)
+    spark.conf.set("spark.sql.streaming.checkpoint.fileChecksum.enabled", true)
+  }
 
   override protected def beforeEach(): Unit = {
     TestDesk.reset()
@@ -43,6 +50,7 @@ class OwnershipSuite extends AnyFunSuite with BeforeAndAfterEach {
     query.stop()
     val taken = adopt(query)
     assert(taken.batch == 1 && taken.to == storage.provider && Files.exists(path(taken.backup)))
+    assert(Files.exists(query.checkpoint.resolve("offsets/.1.crc")), "as users have it")
 
     query.start()
     TestDesk.want(moving)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{col, hash, xxhash64}
 import org.apache.spark.sql.keyroute.plugin.{Driver, SparkSettings}
-import org.apache.spark.sql.keyroute.route.{BatchDecider, BatchDecision, PlannedBatch}
+import org.apache.spark.sql.keyroute.route.{BareFiles, BatchDecider, BatchDecision, PlannedBatch}
 import org.apache.spark.sql.keyroute.state.{
   RoutedHDFSBackedStateStoreProvider,
   RoutedRocksDBStateStoreProvider
@@ -70,7 +70,7 @@ object SwitchTest {
 
   lazy val spark: SparkSession = {
     Driver.reconfigurations = TestDesk
-    SparkSession.builder()
+    BareFiles.in(SparkSession.builder())
       .master("local[2, 2]") // a task may fail once
       .appName("keyroute switches")
       .config("spark.ui.enabled", false)

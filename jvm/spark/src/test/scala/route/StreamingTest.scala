@@ -18,7 +18,7 @@ import io.keyroute.spark.KeyRouteExtension
 object StreamingTest {
   val Partitions = 4
 
-  lazy val spark: SparkSession = SparkSession.builder()
+  lazy val spark: SparkSession = BareFiles.in(SparkSession.builder())
     .master("local[2, 2]") // a task may fail once
     .appName("keyroute tests")
     .config("spark.ui.enabled", false)
