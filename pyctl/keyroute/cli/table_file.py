@@ -34,12 +34,24 @@ def read_tables(data: bytes, shapes: Sequence[GroupShape], query_id: str) -> Rou
 
     Raises UnreadableFile.
     """
+    if not data.strip():
+        raise UnreadableFile("the file is empty")
     try:
         if data.lstrip()[:1] == b"{":
-            return _from_json(json.loads(data), shapes, query_id)
+            value = json.loads(data, object_pairs_hook=_without_repetition)
+            return _from_json(value, shapes, query_id)
         return _from_bytes(data, shapes, query_id)
     except (InvalidTable, UnreadableKey, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise UnreadableFile(str(error)) from error
+
+
+def _without_repetition(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    read = dict(members)
+    if len(read) < len(members):
+        names = [name for name, _ in members]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UnreadableFile(f"{json.dumps(twice)} is there twice in one object")
+    return read
 
 
 def _from_bytes(data: bytes, shapes: Sequence[GroupShape], query_id: str) -> RoutingTables:

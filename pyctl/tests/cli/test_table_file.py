@@ -90,6 +90,18 @@ def test_mistakes_are_named(groups: object, says: str) -> None:
         _read(groups)
 
 
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b" \n", "the file is empty"),
+        (b'{"groups": {"0": {"keys": {"a": 1, "b": 0, "a": 2}}}}', '"a" is there twice'),
+    ],
+)
+def test_files_that_would_be_misread_are_refused(data: bytes, says: str) -> None:
+    with pytest.raises(UnreadableFile, match=says):
+        read_tables(data, SHAPES, "q")
+
+
 @pytest.mark.parametrize("data", [b"{", b"\x01\x02", b'{"tables": {}}'])
 def test_other_files_are_refused(data: bytes) -> None:
     with pytest.raises(UnreadableFile):
