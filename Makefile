@@ -10,6 +10,8 @@ export PYTHONPATH := $(CURDIR)/pyctl
 
 JVM_SOURCES := $(shell find jvm proto project -name '*.scala' -o -name '*.proto' -o -name '*.sbt' -o -name build.properties | grep -v /target/) build.sbt
 JAR := target/keyroute-spark-4.3_2.13-0.1.0.jar
+# Of the Scala tests: some integration tests put it on an application's class path.
+TESTS_JAR := jvm/spark/target/scala-2.13/keyroute-spark-4-3_2.13-0.1.0-tests.jar
 MESSAGES := $(wildcard proto/keyroute/v1/*.proto)
 
 .PHONY: help requirements demo test check check-python check-jvm integration soak format proto jar docs bench clean
@@ -29,6 +31,10 @@ $(JAR): $(JVM_SOURCES) | .venv/ready
 	./sbt spark/assembly
 	touch $(JAR)
 	mkdir -p pyctl/keyroute/jars && cp $(JAR) pyctl/keyroute/jars/
+
+$(TESTS_JAR): $(JVM_SOURCES) | .venv/ready
+	./sbt spark/Test/packageBin
+	touch $(TESTS_JAR)
 
 jar: $(JAR) ## the plugin's jar, in target/
 
@@ -51,10 +57,10 @@ check-python: .venv/ready
 	$(BIN)/python -m pytest pyctl/tests
 
 check-jvm: .venv/ready
-	./sbt scalafmtCheckAll "scalafixAll --check" core/test spark/test bench/compile spark/assembly
-	mkdir -p pyctl/keyroute/jars && touch $(JAR) && cp $(JAR) pyctl/keyroute/jars/
+	./sbt scalafmtCheckAll "scalafixAll --check" core/test spark/test bench/compile spark/assembly spark/Test/packageBin
+	mkdir -p pyctl/keyroute/jars && touch $(JAR) $(TESTS_JAR) && cp $(JAR) pyctl/keyroute/jars/
 
-integration: $(JAR)
+integration: $(JAR) $(TESTS_JAR)
 	$(BIN)/python -m pytest integration_tests
 
 soak: $(JAR) ## random streams, changes and faults beside Spark alone, for MINUTES; results in target/soak.jsonl

@@ -9,6 +9,7 @@ and all input is processed. Markers that block, where they exist:
     before-<batch>   user code holds the batch before any of its tasks start
     within-<batch>   user code holds all partitions but 0, which commits
     occupy           user code holds every executor core with a job of its own
+    twice            the first map task of each batch waits until a copy of it runs as well
 
 Each writes `at-<marker>` once it blocks, and goes on when its marker is gone.
 """
@@ -26,6 +27,7 @@ from typing import Any
 from harness.cluster import builder
 from harness.feed import Feed
 from harness.operators import ALL
+from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
 _PAUSE_S = 0.05
@@ -52,6 +54,23 @@ def _hold_but_first(marker: str) -> Callable[[int, Iterator[Any]], Iterator[Any]
         return iter(kept)
 
     return hold
+
+
+def _run_twice(markers: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The task ends when a speculative copy of it ends, at the same moment: both have counted."""
+
+    def wait(batches: Iterator[Any]) -> Iterator[Any]:
+        kept = list(batches)
+        context = TaskContext.get()
+        folder = Path(markers)
+        if context is not None and context.partitionId() == 0 and (folder / "twice").exists():
+            task = f"twice-{context.stageId()}"
+            (folder / f"{task}-{context.attemptNumber()}").touch()
+            while len(list(folder.glob(f"{task}-*"))) < 2:
+                time.sleep(_PAUSE_S)
+        return iter(kept)
+
+    return wait
 
 
 def main() -> None:
@@ -82,8 +101,11 @@ def main() -> None:
 
     threading.Thread(target=occupy, daemon=True).start()
     feed = Feed(folder / "in")
+    frame = feed.stream(session)
+    if (markers / "twice").exists():
+        frame = frame.mapInArrow(_run_twice(str(markers)), frame.schema)
     query = (
-        operator.build(feed.stream(session))
+        operator.build(frame)
         .writeStream.queryName(operator.name)
         .outputMode(operator.mode)
         .option("checkpointLocation", str(folder / "checkpoint"))
