@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+from harness.tests_jar import MUTANT_PLUGIN, find_tests_jar
 
 from differential.compare import differences
 from differential.drive import Drive, Run
@@ -54,16 +58,32 @@ class Bench:
     def __enter__(self) -> Bench:
         self.zookeeper.__enter__()
         for name in ("plain", "empty", "changed"):
-            config: dict[str, Any] = {
-                "zookeeper": None if name == "plain" else self.zookeeper.connect_string,
-                "root": _ROOT,
-                "master": self._master,
-                "conf": {} if name == "plain" else self._conf,
-            }
-            self.lanes[name] = Lane(self._folder / name, config)
+            self.lanes[name] = self._lane(name, {} if name == "plain" else self._conf)
         self._client = connect(self.zookeeper.connect_string)
         self.store = Store(Session(self._client), Tree(_ROOT))
         return self
+
+    def _lane(self, name: str, conf: dict[str, str], plugin: str | None = None) -> Lane:
+        config: dict[str, Any] = {
+            "zookeeper": None if name == "plain" else self.zookeeper.connect_string,
+            "root": _ROOT,
+            "master": self._master,
+            "conf": conf,
+            "plugin": plugin,
+        }
+        return Lane(self._folder / name, config)
+
+    @contextmanager
+    def mutated(self) -> Iterator[Lane]:
+        """Meanwhile the lane whose tables change is this one, which migrates wrongly."""
+        sound = self.lanes["changed"]
+        conf = {**self._conf, "spark.jars": find_tests_jar()}
+        self.lanes["changed"] = self._lane("mutant", conf, MUTANT_PLUGIN)
+        try:
+            yield self.lanes["changed"]
+        finally:
+            self.lanes["changed"].kill()
+            self.lanes["changed"] = sound
 
     def __exit__(
         self,

@@ -2,11 +2,12 @@
 
     python -m differential.worker CONFIG.json
 
-CONFIG: zookeeper (null: Spark alone, without the jar), root, token, conf (Spark's). Each line on
-the standard input is a request, JSON with `do`; each is answered by a line of JSON, `{"ok": ...}`
-or `{"error": text}`:
+CONFIG: zookeeper (null: Spark alone, without the jar), root, token, conf (Spark's), plugin (in
+place of KeyRoute's; null: KeyRoute's own). Each line on the standard input is a request, JSON with
+`do`; each is answered by a line of JSON, `{"ok": ...}` or `{"error": text}`:
 
     start   workload, store, folder    starts the query, or starts it again; its id
+    set     key, value                 a setting of the queries that start from now on
     settle                             waits until all input is processed
     stop                               stops it
     states  workload, folder           rows of the newest state, one list for each of its reads
@@ -72,7 +73,13 @@ class Worker:
         if self.plain:
             return cluster.plain_builder(config["master"], conf)
         where = (config["zookeeper"], config["root"], Path(config["token"]))
-        return cluster.builder(*where, extra=conf, master=config["master"])
+        builder = cluster.builder(*where, extra=conf, master=config["master"])
+        plugin = config["plugin"]
+        return builder.config("spark.plugins", plugin) if plugin else builder
+
+    def set(self, key: str, value: str) -> None:
+        """A setting of the queries that start from now on."""
+        self.session.conf.set(key, value)
 
     def start(self, workload: str, store: str, folder: str) -> str:
         """Starts the query."""

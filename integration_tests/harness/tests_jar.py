@@ -9,6 +9,8 @@ _FOLDER = Path(__file__).parents[2] / "jvm" / "spark" / "target" / "scala-2.13"
 _PACKAGE = "org.apache.spark.sql.keyroute.handoff"
 
 MIGRATION_OFF = f"{_PACKAGE}.MigrationOffExtension"
+MUTANT_PLUGIN = f"{_PACKAGE}.MutantPlugin"
+MUTANT = "spark.test.mutant"
 SLOW_FILES = {"spark.sql.streaming.checkpointFileManagerClass": f"{_PACKAGE}.SlowFiles"}
 SLOW_FILES_MS = "spark.hadoop.keyroute.test.handoffFileMs"
 SLOW_EXECUTOR = "spark.hadoop.keyroute.test.slowExecutor"
