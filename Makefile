@@ -14,7 +14,7 @@ JAR := target/keyroute-spark-4.3_2.13-0.1.0.jar
 TESTS_JAR := jvm/spark/target/scala-2.13/keyroute-spark-4-3_2.13-0.1.0-tests.jar
 MESSAGES := $(wildcard proto/keyroute/v1/*.proto)
 
-.PHONY: help requirements demo test check check-python check-jvm integration soak format proto jar docs bench clean
+.PHONY: help requirements demo test check check-python check-jvm integration soak format proto jar wheel docs clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -39,6 +39,7 @@ $(TESTS_JAR): $(JVM_SOURCES) | .venv/ready
 jar: $(JAR) ## the plugin's jar, in target/
 
 wheel: $(JAR) ## the Python package with the jar inside, in dist/
+	mkdir -p pyctl/keyroute/jars && cp $(JAR) pyctl/keyroute/jars/
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 demo: $(JAR) ## real flights through two chained operators, reconfigured while they run

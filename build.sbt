@@ -93,5 +93,5 @@ lazy val bench = (project in file("jvm/bench"))
   .settings(name := "keyroute-bench", Compile / unmanagedJars ++= (sparkJars.value * "*.jar").classpath)
 
 lazy val root = (project in file("."))
-  .aggregate(core, spark)
+  .aggregate(core, spark, bench)
   .settings(name := "keyroute", publish / skip := true)

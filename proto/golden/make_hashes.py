@@ -106,15 +106,8 @@ def fields(ddl: str, values: object) -> Iterator[str]:
         yield f"'{name}', {literal(child, value)}"
 
 
-def main() -> None:
-    """Writes hashes.json beside this script."""
-    spark = (
-        SparkSession.builder.master("local[1]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.codegen.wholeStage", "false")
-        .getOrCreate()
-    )
+def text(spark: SparkSession) -> str:
+    """What hashes.json must hold. The session's time zone must be UTC."""
     vectors: list[Vector] = [{"types": t, "values": v} for t, v in keys(random.Random(42))]
     for start in range(0, len(vectors), 40):
         part = vectors[start : start + 40]
@@ -125,9 +118,21 @@ def main() -> None:
         row = spark.range(1).selectExpr(*columns).first()
         for i, vector in enumerate(part):
             vector |= {"murmur3": row[f"m{i}"], "xxh64": str(row[f"x{i}"])}
-    spark.stop()
     lines = ",\n".join(json.dumps(v, ensure_ascii=True) for v in vectors)
-    (Path(__file__).parent / "hashes.json").write_text(f"[\n{lines}\n]\n")
+    return f"[\n{lines}\n]\n"
+
+
+def main() -> None:
+    """Writes hashes.json beside this script."""
+    spark = (
+        SparkSession.builder.master("local[1]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.codegen.wholeStage", "false")
+        .getOrCreate()
+    )
+    (Path(__file__).parent / "hashes.json").write_text(text(spark))
+    spark.stop()
 
 
 if __name__ == "__main__":

@@ -93,9 +93,10 @@ def controller(
     """Finds running queries, plans their tables from their own counts and changes them.
 
     Runs until SIGTERM or SIGINT. Several may run: one works, the others wait for their turn and go
-    on where it stopped. Logs a sentence a tick for each query. With --once or --dry-run it exits
-    with 0 also where no query runs or no plan is worth its moves, with 1 where a change was given
-    up, with 3 where a query's statistics could not be read, with 4 where a switch is not over.
+    on where it stopped. Logs a sentence an interval for each query. With --once or --dry-run it
+    exits with 0 also where no query runs or no plan is worth its moves, with 1 where a change was
+    given up, with 3 where a query's statistics could not be read, with 4 where a switch is not
+    over.
     """
     with sentences():
         if as_json and not (once or dry_run):

@@ -10,7 +10,7 @@ Every action can be repeated, so that any controller goes on where another died:
     PREPARE                         WritePhase(PROPAGATE)
     PUBLISH, PROPAGATE, MIGRATE     Wait: the driver's turn
 
-From PROPAGATE on only the driver may give up: it alone knows whether the route entry is written.
+From PREPARE on only the driver may give up: it alone knows whether the route entry is written.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ _MISSING_KEY = "(missing)"
 
 
 def read_sink(folder: Path) -> pd.DataFrame:
-    """All rows that the sink committed."""
+    """All rows in the sink's files: those of an attempt that failed, too, show as a difference."""
     return pq.read_table(folder).to_pandas()
 
 

@@ -13,6 +13,13 @@ from keyroute.core.hashes import spark_hash
 from keyroute.core.statistics import imbalance
 from keyroute.demo.recording import Recording, Span
 
+# What the demo must show; shares and ratios.
+MIN_CHANGES = 2
+MIN_MOVED = 0.05
+MIN_LOCALITY = 0.75
+MIN_LOCALITY_RATIO = 2.3
+MAX_IMBALANCE = 1.10
+
 # The demo's operators by the name of their key.
 _OPERATORS = {"A": "tailnum", "B": "route"}
 
@@ -20,7 +27,7 @@ _OPERATORS = {"A": "tailnum", "B": "route"}
 def summary(
     recording: Recording, flights: pd.DataFrame, batches: int, partitions: int
 ) -> dict[str, Any]:
-    """All of result.json but `exact`, `rows`, `batches` and `seconds`.
+    """All of result.json but `exact`, `rows`, `batches`, `seconds` and `shortfalls`.
 
     `hash_same_rows` is what the empty table would give for the very rows after the last table:
     Spark's own hash of their keys, modulo the partitions.
@@ -85,6 +92,35 @@ def _reconfiguration(recording: Recording, batch: int) -> dict[str, Any]:
         "predicted_locality": recording.predicted_locality.get(switch.to_version),
         "batch_ms": ran.duration_ms if ran else None,
     }
+
+
+def shortfalls(result: dict[str, Any]) -> list[str]:
+    """One sentence for each figure of result.json that is not what the demo must show."""
+    locality, changes = result["measured_locality"], result["reconfigurations"]
+    after, hashed = locality["after_last_table"], locality["hash_same_rows"]
+    balance = result["imbalance"].values()
+    worst = max(figures["after_last_table"] for figures in balance)
+    worst_hashed = max(figures["hash_same_rows"] for figures in balance)
+    found = []
+    if len(changes) < MIN_CHANGES:
+        found.append(f"{len(changes)} reconfigurations, not {MIN_CHANGES} or more")
+    found += [
+        f"table {change['version']} moved {change['rows_moved']:,} of {change['state_rows']:,} "
+        f"state rows, less than {MIN_MOVED:.0%}"
+        for change in changes
+        if change["rows_moved"] < MIN_MOVED * change["state_rows"]
+    ]
+    if after < MIN_LOCALITY or after < MIN_LOCALITY_RATIO * hashed:
+        found.append(
+            f"locality {after:.1%} after the last table: less than {MIN_LOCALITY:.0%}, or than "
+            f"{MIN_LOCALITY_RATIO} times the {hashed:.1%} of hash"
+        )
+    if worst > min(MAX_IMBALANCE, worst_hashed):
+        found.append(
+            f"imbalance {worst:.3f} after the last table: more than {MAX_IMBALANCE}, or than the "
+            f"{worst_hashed:.3f} of hash"
+        )
+    return found
 
 
 def as_table(result: dict[str, Any]) -> Table:

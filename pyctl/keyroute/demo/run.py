@@ -19,6 +19,7 @@ from keyroute.jar import find_jar
 from keyroute.zookeeper.server import ZooKeeperServer
 
 BATCHES = 40
+_MARK = ".keyroute-demo"
 _FILES_PER_BATCH = 3
 
 
@@ -27,13 +28,14 @@ class DemoFailed(Exception):
 
 
 def run(work: Path, console: Console) -> dict[str, Any]:
-    """Runs the demo in the folder `work`, which it empties first; returns what it wrote to
-    result.json. Raises DemoFailed."""
+    """Runs the demo in the folder `work`: new, empty, or an earlier demo's.
+
+    Returns what it wrote to result.json. Raises DemoFailed.
+    """
     started = time.monotonic()
     example = _example()
     work = work.absolute()
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
+    _empty(work)
 
     console.print(
         f"The controller runs with {' '.join(job.CONTROLLER_FLAGS)}; all else is default."
@@ -54,6 +56,7 @@ def run(work: Path, console: Console) -> dict[str, Any]:
         **result.summary(recording, input_.table, BATCHES, job.PARTITIONS),
         "seconds": round(time.monotonic() - started, 1),
     }
+    figures["shortfalls"] = result.shortfalls(figures)
     (work / "result.json").write_text(json.dumps(figures, indent=2) + "\n")
     plot.draw(recording, input_.last_day, work / "locality.png")
 
@@ -62,6 +65,8 @@ def run(work: Path, console: Console) -> dict[str, Any]:
         console.print(result.sentence(reconfiguration, input_.last_day))
     for difference in differences:
         console.print(f"[red]NOT EXACT[/]: {difference}")
+    for shortfall in figures["shortfalls"]:
+        console.print(f"[red]NOT AS IT MUST BE[/]: {shortfall}")
     if not differences:
         console.print(
             f"Exact: {len(sink):,} flights, each airplane's and each route's numbered without gap "
@@ -69,6 +74,15 @@ def run(work: Path, console: Console) -> dict[str, Any]:
         )
     console.print(f"Figures and picture: {work / 'result.json'}, {work / 'locality.png'}")
     return figures
+
+
+def _empty(work: Path) -> None:
+    if work.exists():
+        if any(work.iterdir()) and not (work / _MARK).exists():
+            raise DemoFailed(f"{work} holds what no demo has written: name another folder")
+        shutil.rmtree(work)
+    work.mkdir(parents=True)
+    (work / _MARK).touch()
 
 
 def _example() -> Path:
@@ -88,11 +102,14 @@ def _run_job(run: job.Job, input_: flights.Flights, console: Console) -> Recordi
                 running=lambda: spark.poll() is None,
                 show=lambda recording: live.update(_progress(recording, input_)),
             )
+        controller_ended = controller.poll() is not None
     finally:
         job.stop(spark)
         job.stop(controller)
     if spark.returncode != 0:
         raise DemoFailed(f"the query failed: see {run.work / 'spark.log'}")
+    if controller_ended:
+        raise DemoFailed(f"the controller ended early: see {run.work / 'controller.log'}")
     return watch.recording
 
 

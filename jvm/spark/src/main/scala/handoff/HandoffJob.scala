@@ -7,13 +7,14 @@ import scala.concurrent.Await
 import scala.concurrent.duration.{Duration, MILLISECONDS}
 import scala.jdk.CollectionConverters._
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.scheduler.{Schedulable, TaskSetManager}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.util.SerializableConfiguration
 import org.apache.spark.{FutureAction, SparkContext, SparkException}
 
 /** Runs handoff tasks as plain Spark jobs, on the stream's thread, while the batch is planned. */
-final class HandoffJob(session: SparkSession, batch: Long) {
+final class HandoffJob(session: SparkSession, batch: Long) extends Logging {
   private val spark: SparkContext = session.sparkContext
   private lazy val conf = HandoffConf(spark.broadcast(
     new SerializableConfiguration(session.sessionState.newHadoopConf())
@@ -109,6 +110,10 @@ final class HandoffJob(session: SparkSession, batch: Long) {
     while (!Thread.currentThread().isInterrupted && alive && System.nanoTime() < deadline) {
       Thread.sleep(HandoffJob.PollMs)
     }
+    if (!Thread.currentThread().isInterrupted && alive) logWarning(
+      s"KeyRoute: handoff tasks of batch $batch outlive their job by ${HandoffJob.GoneMs} ms: the " +
+        "batch begins beside them, and waits for the stores that they hold"
+    )
   }
 
   /** As the scheduler has it: what listeners and the status tracker know comes late, and a task that

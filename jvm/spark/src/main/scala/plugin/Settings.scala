@@ -30,6 +30,8 @@ final case class Setting[T](
     val text = lookup(key).getOrElse(default)
     try parse(text)
     catch {
+      case e: Settings.OutOfBounds =>
+        throw new IllegalArgumentException(s"$key is '$text', ${e.getMessage}: $doc", e)
       case e: IllegalArgumentException =>
         throw new IllegalArgumentException(s"$key is '$text', but must be $unit: $doc", e)
     }
@@ -58,8 +60,11 @@ object Settings extends Logging {
 
   private def between(least: Long, most: Long)(s: String): Long = s.toLong match {
     case n if n >= least && n <= most => n
-    case _ => throw new IllegalArgumentException(s"not from $least to $most")
+    case _ => throw new OutOfBounds(s"but must be from $least to $most")
   }
+
+  private[plugin] final class OutOfBounds(message: String)
+      extends IllegalArgumentException(message)
 
   val prefix: String = "spark.keyroute."
 
@@ -108,7 +113,7 @@ object Settings extends Logging {
     "0",
     "integer",
     "Port of the gateway; 0 takes a free one.",
-    _.toInt
+    between(0L, 65535L)(_).toInt
   )
 
   val gatewayTokenFile: Setting[String] = Setting(
@@ -142,7 +147,7 @@ object Settings extends Logging {
     "25000",
     "rows",
     "Input rows after which the driver closes a period of statistics.",
-    _.toLong
+    between(1L, Long.MaxValue)
   )
 
   val statisticsPeriods: Setting[Int] = Setting(
@@ -150,7 +155,7 @@ object Settings extends Logging {
     "8",
     "integer",
     "Closed periods that the driver keeps for each query.",
-    _.toInt
+    between(1L, 1000L)(_).toInt
   )
 
   val statisticsUpstreamKey: Setting[String] = Setting(
@@ -176,7 +181,7 @@ object Settings extends Logging {
     "integer",
     "Executors to wait for before partitions are placed; 0 takes spark.executor.instances, or " +
       "the number that local-cluster starts.",
-    _.toInt
+    between(0L, Int.MaxValue.toLong)(_).toInt
   )
 
   val slots: Setting[Int] = Setting(
@@ -185,7 +190,7 @@ object Settings extends Logging {
     "integer",
     "Slots of each routing group, rounded up to a multiple of its partitions; 0 takes the least " +
       "multiple that is at least 1024 and 8 a partition.",
-    _.toInt
+    between(0L, 1L << 24)(_).toInt
   )
 
   val handoffTimeoutMs: Setting[Long] = Setting(
@@ -193,7 +198,7 @@ object Settings extends Logging {
     "30000",
     "ms",
     "Time after which a handoff is given up and tried again in a later batch.",
-    _.toLong
+    between(1L, Int.MaxValue.toLong)
   )
 
   val handoffPostponements: Setting[Int] = Setting(
@@ -201,7 +206,7 @@ object Settings extends Logging {
     "3",
     "integer",
     "Batches that a switch waits for stores to be loaded before it reads them from the checkpoint.",
-    _.toInt
+    between(0L, Int.MaxValue.toLong)(_).toInt
   )
 
   val handoffAttempts: Setting[Int] = Setting(
@@ -210,7 +215,7 @@ object Settings extends Logging {
     "integer",
     "Batches after which a switch that did not work is given up: the tables are refused. More " +
       "than spark.keyroute.handoff.postponements.",
-    between(1, Int.MaxValue)(_).toInt
+    between(1L, Int.MaxValue.toLong)(_).toInt
   )
 
   val handoffMaxBytes: Setting[Long] = Setting(

@@ -39,7 +39,8 @@ object SettingsPage {
       |no twin is left, and its queries stay on Spark's hash.
       |
       |With `spark.keyroute.enabled=false` in the application only the extension is added, so that a
-      |query with a table in force can go on with it.
+      |query with a table in force can go on with it. The gateway and the session with ZooKeeper are
+      |opened all the same: such a query is told through them when it is to go back.
       |""".stripMargin
 
   /** The page, in Markdown. */

@@ -29,6 +29,10 @@ class SettingsCheckSuite extends AnyFunSuite {
   test("a value that cannot be read is refused with what it must be") {
     assert(refusal("spark.keyroute.gateway.port", "many").contains("must be integer"))
     assert(refusal("spark.keyroute.enabled", "perhaps").contains("must be boolean"))
+    Seq("gateway.port" -> "65536", "statistics.periods" -> "0", "slots" -> "-1").foreach {
+      case (key, value) =>
+        assert(refusal(s"spark.keyroute.$key", value).contains("must be from "))
+    }
   }
 
   test("keys of ours that are right, and keys of others, pass") {
