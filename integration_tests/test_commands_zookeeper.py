@@ -116,12 +116,43 @@ def test_what_cannot_be_applied_has_a_code_and_a_sentence(
         refused = run("tables", "reset", QUERY)
     assert refused.returncode == 1
     assert "wrong shape" in refused.stderr
-    late = run("tables", "reset", QUERY, "--timeout", "0.3")
-    assert late.returncode == 4
-    assert "A running controller finishes it" in late.stdout
-    busy = run("tables", "reset", QUERY)
-    assert busy.returncode == 1
-    assert "is under way" in busy.stderr
+
+
+def test_the_same_command_again_finishes_a_change_and_another_one_is_refused(
+    run: Run, driver: FakeDriver, store: Store, tmp_path: Path
+) -> None:
+    file = _file(tmp_path, {"0": {"keys": {"N1": 2, "N2": 1}}})
+    driver.poll()
+    for _ in range(2):
+        late = run("tables", "apply", QUERY, file, "--timeout", "0.3")
+        assert late.returncode == 4, late.stderr
+        assert "or the same command again" in late.stdout.replace("\n", " ")
+    again = "Version 1 was published before and is under way: group 0 (by tailnum): 2 entries"
+    assert again in late.stdout.replace("\n", " ")
+    for other in (("apply", QUERY, _file(tmp_path, {"0": {"keys": {"N1": 1}}})), ("reset", QUERY)):
+        busy = run("tables", *other)
+        assert busy.returncode == 1
+        said = busy.stderr.replace("\n", " ")
+        assert "The change to version 1 is under way (PUBLISH)" in said
+        assert "a running controller, or `keyroute controller --once`, finishes it" in said
+
+    _file(tmp_path, {"0": {"keys": {"N2": 1, "N1": 2}}})
+    with driver.running():
+        finished = run("tables", "apply", QUERY, file, "--json")
+    assert finished.returncode == 0, finished.stderr
+    ended = json.loads(finished.stdout)
+    assert (ended["version"], ended["phase"], ended["committed"]) == (1, "COMMIT", True)
+    assert store.tables.numbers(QUERY) == (1,)
+
+    # An ended change is no longer under way: the same tables are a change of their own.
+    for _ in range(2):
+        assert run("tables", "reset", QUERY, "--timeout", "0.3").returncode == 4
+    with driver.running():
+        reset = run("tables", "reset", QUERY)
+        assert reset.returncode == 0, reset.stderr
+        assert "Version 2 is in force since batch 2" in reset.stdout
+        anew = json.loads(run("tables", "reset", QUERY, "--json").stdout)
+    assert (anew["version"], anew["committed"]) == (3, True)
 
 
 def test_status_works_without_a_gateway(

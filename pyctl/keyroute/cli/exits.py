@@ -28,7 +28,8 @@ class Exit(IntEnum):
 
 HELP = (
     "Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 ZooKeeper or a gateway cannot be "
-    "reached or read; 4 not finished in time (a running controller finishes it)."
+    "reached or read; 4 not finished in time (a running controller, or the same command again, "
+    "finishes it)."
 )
 
 _CODES: tuple[tuple[type[Exception], Exit], ...] = (

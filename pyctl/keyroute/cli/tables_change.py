@@ -17,7 +17,7 @@ from keyroute.cli.exits import Exit, Refused, Usage, sentences
 from keyroute.cli.output import print_json, progress, say
 from keyroute.cli.table_file import UnreadableFile, read_tables
 from keyroute.controller.carry import Carrier, Outcome
-from keyroute.controller.publish import publish
+from keyroute.controller.publish import publish, under_way
 from keyroute.controller.reconfigure import Context
 from keyroute.controller.snapshot import Snapshot, take_snapshot, with_driver
 from keyroute.core.table import RoutingTables
@@ -44,6 +44,8 @@ def apply_file(
     as_json: options.JsonOption = False,
 ) -> None:
     """Publishes FILE as the next version and waits until the query runs under it.
+
+    After a time-out the same command again goes on with that change.
 
     FILE is JSON: {"groups": {"0": {"keys": {"N12345": 2}}}}; for keys of several columns
     {"keys": [{"key": ["a", 1], "partition": 2}]}; "fingerprints" and "slotOwners" too; or a
@@ -107,9 +109,12 @@ def _change(
     snapshot = _running(store, query_id, token_file)
     by = controller_id()
     context = Context(by=by, now_ms=time.time_ns() // 1_000_000)
-    version = publish(store, snapshot, build, context)
+    # As after a time-out: the same tables again mean the same change, not one more.
+    begun = under_way(snapshot, build)
+    version = begun or publish(store, snapshot, build, context)
     if not as_json:
-        say(f"Version {version} is published: {'; '.join(map(str, groups)) or 'no group'}.")
+        how = "was published before and is under way" if begun else "is published"
+        say(f"Version {version} {how}: {'; '.join(map(str, groups)) or 'no group'}.")
     with progress(f"version {version} is published", quiet=as_json) as shown:
         carrier = Carrier(store, by, threading.Event(), tell=shown.tell)
         outcome = carrier.carry(query_id, version, timeout_s)
@@ -145,8 +150,8 @@ def _finish(outcome: Outcome, as_json: bool, groups: Sequence[Brought]) -> None:
         raise Refused(f"{outcome.sentence}.")
     else:
         say(
-            f"Not finished in time: {outcome.sentence}. A running controller finishes it; without "
-            "one, run the command again."
+            f"Not finished in time: {outcome.sentence}. A running controller finishes it, or the "
+            "same command again."
         )
     if not outcome.committed:
         raise typer.Exit(Exit.FAILED if outcome.ended else Exit.TIMEOUT)

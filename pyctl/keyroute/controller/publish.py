@@ -20,6 +20,7 @@ from keyroute.controller.reconfigure import (
 )
 from keyroute.controller.snapshot import Snapshot
 from keyroute.core.table import RoutingTables
+from keyroute.core.table_codec import content_hash, encode
 from keyroute.v1.reconfiguration_pb2 import Phase
 from keyroute.zookeeper.errors import Conflict, VersionTaken
 from keyroute.zookeeper.payloads import Wanted
@@ -57,17 +58,28 @@ def publish(
     if running is not None and running.phase not in ENDED:
         raise ChangeUnderWay(
             f"The change to version {running.version} is under way "
-            f"({Phase.Name(running.phase)}): wait for its end."
+            f"({Phase.Name(running.phase)}): a running controller, or `keyroute controller "
+            "--once`, finishes it."
         )
-    version, content_hash = _write(store, snapshot, build, context)
-    value = published(version, content_hash, context)
+    version, written = _write(store, snapshot, build, context)
+    value = published(version, written, context)
     expected = prediction or Prediction()
     value.predicted_locality = expected.locality
     value.predicted_imbalance = expected.imbalance
     value.predicted_moves = expected.moves
     store.write_reconfiguration(state.query_id, value, state.reconfiguration.znode_version)
-    store.write_wanted(state.query_id, Wanted(version, content_hash))
+    store.write_wanted(state.query_id, Wanted(version, written))
     return version
+
+
+def under_way(snapshot: Snapshot, build: Callable[[int], RoutingTables]) -> int:
+    """The version whose change is under way, where its tables are the ones that `build` makes;
+    else 0."""
+    running = snapshot.state.reconfiguration.value
+    if running is None or running.phase in ENDED:
+        return 0
+    asked = content_hash(encode(build(running.version)))
+    return running.version if asked == running.hash else 0
 
 
 def perform(store: Store, query_id: str, action: Action) -> None:
