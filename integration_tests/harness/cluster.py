@@ -17,7 +17,7 @@ HDFS = "org.apache.spark.sql.keyroute.state.RoutedHDFSBackedStateStoreProvider"
 PARTITIONS = 4
 
 # Tests are short: the JVMs start, and compile, with as little work as they can.
-_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 
 
 def builder(
@@ -44,8 +44,8 @@ def plain_builder(master: str, extra: dict[str, str] | None = None) -> SparkSess
     # The workers' path has no tests, so the processors travel with the plan.
     cloudpickle.register_pickle_by_value(python_operators)
     conf = {
-        "spark.driver.extraJavaOptions": _JVM,
-        "spark.executor.extraJavaOptions": _JVM,
+        "spark.driver.extraJavaOptions": JVM,
+        "spark.executor.extraJavaOptions": JVM,
         "spark.executor.memory": "1000m",
         "spark.driver.memory": "2g",
         "spark.shuffle.readHostLocalDisk": "false",
