@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from harness.gateways import rows_moved
 from harness.operators import (
     AGGREGATE,
     CHAIN,
@@ -56,7 +57,12 @@ CELLS = [(AGGREGATE, store) for store in STORES] + [
     ("operator", "state_store"), CELLS, ids=[f"{o.name}-{s}" for o, s in CELLS]
 )
 def test_switches_and_stays_exact(
-    spark: SparkSession, spark_store: Store, tmp_path: Path, operator: Operator, state_store: str
+    spark: SparkSession,
+    spark_store: Store,
+    gateway_token: Path,
+    tmp_path: Path,
+    operator: Operator,
+    state_store: str,
 ) -> None:
     use(spark, state_store)
     running = Running(spark, spark_store, operator, tmp_path)
@@ -65,6 +71,7 @@ def test_switches_and_stays_exact(
 
     first = running.switch(seed=1)
     assert first.committed, first.sentence
+    assert rows_moved(spark_store, gateway_token, running.id, first.version) > 0
     running.run(1)
 
     running.stop()
@@ -73,6 +80,7 @@ def test_switches_and_stays_exact(
 
     second = running.switch(seed=2)
     assert second.committed, second.sentence
+    assert rows_moved(spark_store, gateway_token, running.id, second.version) > 0
     running.run(1)
     back = running.switch(seed=None)
     assert back.committed, back.sentence

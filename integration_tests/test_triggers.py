@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from harness.change import carry, publish_tables
+from harness.gateways import rows_moved
 from harness.operators import AGGREGATE
 from harness.random_tables import random_tables
 from harness.running import Running
@@ -56,7 +57,7 @@ def test_one_batch_a_run_switches_by_pull(
 
 
 def test_several_actions_on_a_foreign_thread(
-    spark: SparkSession, spark_store: Store, tmp_path: Path
+    spark: SparkSession, spark_store: Store, gateway_token: Path, tmp_path: Path
 ) -> None:
     use(spark, "rocksdb-2-changelog")
     running = Running(spark, spark_store, AGGREGATE, tmp_path)
@@ -73,6 +74,7 @@ def test_several_actions_on_a_foreign_thread(
     running.run(2)
     outcome = running.switch(seed=1)
     assert outcome.committed, outcome.sentence
+    assert rows_moved(spark_store, gateway_token, running.id, outcome.version) > 0
     running.run(2)
     running.stop()
     assert not running.differences()

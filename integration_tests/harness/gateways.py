@@ -27,6 +27,12 @@ def status(store: Store, token_file: Path, query_id: str) -> QueryStatus:
     return queries[query_id]
 
 
+def rows_moved(store: Store, token_file: Path, query_id: str, version: int) -> int:
+    """Rows of state that this run's switch to the version moved; the query must run."""
+    switches = status(store, token_file, query_id).switches
+    return {switch.to_version: switch.rows_moved for switch in switches}[version]
+
+
 def _address(store: Store, query_id: str) -> Address:
     application = take_snapshot(store, query_id).application
     assert application is not None
