@@ -4,9 +4,8 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.keyroute.plugin.Settings
-import org.apache.spark.sql.keyroute.route.{KeyRouteException, PlannedBatch, PlannedGroup}
+import org.apache.spark.sql.keyroute.route.{KeyRouteException, KeyTypes, PlannedBatch, PlannedGroup}
 import org.apache.spark.sql.keyroute.state.StoreKeys
-import org.apache.spark.sql.types.DataType
 
 import io.keyroute.core.routelog.RouteEntry
 import io.keyroute.core.table.{GroupShape, RoutingTables}
@@ -137,17 +136,8 @@ private[handoff] object RouteGroups {
   private def difference(shape: GroupShape, planned: PlannedGroup): Option[String] =
     if (planned.partitions != shape.partitions)
       Some(s"it has ${planned.partitions} partitions, not ${shape.partitions}")
-    else if (!sameTypes(shape.keyTypes, planned.keyTypes))
+    else if (!KeyTypes.alike(KeyTypes.ofDdl(shape.keyTypes), KeyTypes.ofDdl(planned.keyTypes)))
       Some(s"its key has the types ${planned.keyTypes.mkString(", ")}, not " +
         shape.keyTypes.mkString(", "))
     else None
-
-  private def sameTypes(a: Seq[String], b: Seq[String]): Boolean =
-    a == b || (a.size == b.size && a.zip(b).forall { case (x, y) =>
-      DataType.equalsStructurally(
-        DataType.fromDDL(x),
-        DataType.fromDDL(y),
-        ignoreNullability = true
-      )
-    })
 }

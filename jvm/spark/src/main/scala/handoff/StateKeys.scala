@@ -15,9 +15,9 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.transformwith
 }
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.keyroute.route.{PlannedOperator, StateProviders}
+import org.apache.spark.sql.keyroute.route.{KeyTypes, PlannedOperator, StateProviders}
 import org.apache.spark.sql.keyroute.state.{FamilyKeys, StoreKeys}
-import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.types.StructType
 
 import io.keyroute.core.table.GroupShape
 
@@ -142,13 +142,13 @@ object StateKeys {
   }
 
   private def mismatch(keys: StoreKeys, shape: GroupShape): Option[String] = {
-    val expected = shape.keyTypes.map(DataType.fromDDL)
+    val expected = KeyTypes.ofDdl(shape.keyTypes)
     keys.families.map { family =>
       val found = keys.extractor(family).partitionKeySchema.map(_.dataType)
-      Option.unless(found.size == expected.size && found.zip(expected).forall {
-        case (a, b) => DataType.equalsStructurally(a, b, ignoreNullability = true)
-      })(s"the state of ${keys.operatorName} is keyed by ${found.map(_.sql).mkString(", ")} in " +
-        s"family ${family.family}, its rows by ${shape.keyTypes.mkString(", ")}")
+      Option.unless(KeyTypes.alike(found, expected))(
+        s"the state of ${keys.operatorName} is keyed by ${found.map(_.sql).mkString(", ")} in " +
+          s"family ${family.family}, its rows by ${shape.keyTypes.mkString(", ")}"
+      )
     }.collectFirst { case Some(difference) => difference }
   }
 }

@@ -2,8 +2,8 @@ package io.keyroute.spark
 
 import org.apache.spark.Partitioner
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
-import org.apache.spark.sql.keyroute.route.KeyHash
-import org.apache.spark.sql.types.{DataType, StructField, StructType}
+import org.apache.spark.sql.keyroute.route.{KeyHash, KeyTypes}
+import org.apache.spark.sql.types.{StructField, StructType}
 
 import io.keyroute.core.table.GroupTable
 
@@ -41,7 +41,7 @@ object RoutingPartitioner {
 
   /** Stateless: tasks share a partitioner's instance. */
   private final class Keys(table: GroupTable) {
-    private val types = table.shape.keyTypes.map(DataType.fromDDL)
+    private val types = KeyTypes.ofDdl(table.shape.keyTypes)
     private val numbers = KeyHash.ofKeyRow(types, table.shape.routingOrdinals)
     private val hash = numbers.hash
     private val fingerprint = numbers.fingerprint

@@ -6,21 +6,10 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Session
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.Exchange
-import org.apache.spark.sql.execution.python.streaming.{
-  FlatMapGroupsInPandasWithStateExec,
-  TransformWithStateInPySparkExec
-}
-import org.apache.spark.sql.execution.streaming.operators.stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
-import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.{
-  SessionWindowStateStoreRestoreExec,
-  SessionWindowStateStoreSaveExec,
-  StateStoreRestoreExec,
   StateStoreSaveExec,
-  StateStoreWriter,
-  StreamingDeduplicateExec,
-  StreamingDeduplicateWithinWatermarkExec
+  StateStoreWriter
 }
 import org.apache.spark.sql.types.DataType
 
@@ -76,7 +65,7 @@ object GroupFinder {
       keyTypes = key.map(_.dataType.sql),
       routingOrdinals = routing,
       stableSlots = !temporal.exists(_.contains(true)),
-      unroutable = bypass.orElse(nodes.flatMap(problem).headOption).orElse(problem(keys))
+      unroutable = bypass.orElse(problem(keys))
     )
   }
 
@@ -85,28 +74,12 @@ object GroupFinder {
       Some("its checkpoint was made without strict distribution " +
         "(spark.sql.streaming.statefulOperator.useStrictDistribution=false)")
     else if (keys.map(_.partitions).distinct.size > 1) Some("its operators differ in partitions")
-    else if (!keys.forall(k => sameTypes(k.key, keys.head.key)))
+    else if (!keys.forall(k => KeyTypes.alike(typesOf(k), typesOf(keys.head))))
       Some("its operators share an exchange but differ in the types of their keys")
     else if (keys.head.partitions == 1) Some("it has one partition")
     else None
 
-  /** Types that hash alike. A nested column may be nullable on one side only, as of a join or where an
-    * initial state gives it, and have another name. */
-  private def sameTypes(a: Seq[Expression], b: Seq[Expression]): Boolean =
-    a.size == b.size && a.zip(b).forall { case (x, y) =>
-      DataType.equalsStructurally(x.dataType, y.dataType, ignoreNullability = true)
-    }
-
-  private def problem(node: StatefulNode): Option[String] = node.node match {
-    case _: StateStoreSaveExec | _: StateStoreRestoreExec => None
-    case _: SessionWindowStateStoreSaveExec | _: SessionWindowStateStoreRestoreExec => None
-    case _: StreamingDeduplicateExec | _: StreamingDeduplicateWithinWatermarkExec => None
-    case _: FlatMapGroupsWithStateExec | _: FlatMapGroupsInPandasWithStateExec => None
-    case _: TransformWithStateExec | _: TransformWithStateInPySparkExec => None
-    case _: StreamingSymmetricHashJoinExec => None
-    case writer: StateStoreWriter => Some(s"${writer.shortName} is not routed in this version")
-    case other => Some(s"${other.nodeName} is not routed in this version")
-  }
+  private def typesOf(demand: KeyDemand): Seq[DataType] = demand.key.map(_.dataType)
 
   /** Sets of operator ids. */
   private def components(plan: SparkPlan): Seq[Set[Long]] = {

@@ -15,7 +15,6 @@ import org.apache.spark.sql.execution.exchange.{
 }
 import org.apache.spark.sql.execution.{SortExec, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.keyroute.SparkSeam
-import org.apache.spark.sql.types.DataType
 
 import io.keyroute.core.table.GroupShape
 
@@ -76,15 +75,7 @@ final class PlanRouter(route: BatchRoute, shapes: Map[Long, GroupShape]) {
   private def isForOperator(e: ShuffleExchangeExec, hash: HashPartitioning, group: Long): Boolean =
     e.shuffleOrigin == REQUIRED_BY_STATEFUL_OPERATOR && SparkSeam.isBlocking(e) &&
       hash.numPartitions == shapes(group).partitions &&
-      sameTypes(hash.expressions.map(_.dataType), shapes(group).keyTypes)
-
-  /** Whether columns have the types that a shape gives as DDL; nested columns may be nullable in one
-    * plan and not in another. */
-  private def sameTypes(types: Seq[DataType], ddl: Seq[String]): Boolean =
-    types.size == ddl.size && types.zip(ddl).forall { case (t, text) =>
-      t.sql == text ||
-      DataType.equalsStructurally(t, DataType.fromDDL(text), ignoreNullability = true)
-    }
+      KeyTypes.alike(hash.expressions.map(_.dataType), KeyTypes.ofDdl(shapes(group).keyTypes))
 
   private def routedExchange(
       hash: HashPartitioning,
