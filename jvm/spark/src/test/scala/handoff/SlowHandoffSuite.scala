@@ -3,16 +3,7 @@ package org.apache.spark.sql.keyroute.handoff
 import java.util.concurrent.atomic.AtomicInteger
 
 /** Handoffs that take longer than they may. */
-class SlowHandoffSuite extends SwitchCells {
-  import SwitchTest.spark
-
-  private val moving = TestTables.random(7L, Workloads.Keys) _
-
-  private def withSetting(setting: (String, String)*)(body: => Unit): Unit = {
-    setting.foreach { case (key, value) => spark.conf.set(key, value) }
-    try body
-    finally setting.foreach { case (key, _) => spark.conf.unset(key) }
-  }
+class SlowHandoffSuite extends SwitchStory {
 
   test("a handoff that takes too long is put off, and tried again") {
     val query = new TestQuery(Workloads.aggregation, Storage.plain)

@@ -10,7 +10,7 @@ trait SwitchCells extends AnyFunSuite with BeforeAndAfterEach {
 
   override protected def beforeEach(): Unit = {
     TestDesk.reset()
-    TestDecider.change = identity
+    TestDecider.reset()
   }
 
   protected def switches(workload: Workload, storage: Storage): Unit =

@@ -59,10 +59,17 @@ object Storage {
     for (f <- Seq(1, 2); c <- Seq(false, true)) yield Storage(rocksDb = true, f, c)
 }
 
-/** Asks the product, and lets a test change the answer. */
+/** Asks the product, and lets a test change the question and the answer. */
 object TestDecider extends BatchDecider {
+  @volatile var see: PlannedBatch => PlannedBatch = identity
   @volatile var change: BatchDecision => BatchDecision = identity
-  override def decide(batch: PlannedBatch): BatchDecision = change(Deciders.decide(batch))
+
+  override def decide(batch: PlannedBatch): BatchDecision = change(Deciders.decide(see(batch)))
+
+  def reset(): Unit = {
+    see = identity
+    change = identity
+  }
 }
 
 object SwitchTest {
@@ -111,9 +118,11 @@ final class TestQuery(val workload: Workload, storage: Storage, fromFiles: Boole
   private var fed = 0
 
   /** @param as
-    *   the query as a user has changed it since */
-  def start(as: Workload = workload): StreamingQuery = {
-    storage.settings.foreach { case (k, v) => spark.conf.set(k, v) }
+    *   the query as a user has changed it since
+    * @param on
+    *   what the session says of state by now; a checkpoint holds on to what it was made with */
+  def start(as: Workload = workload, on: Storage = storage): StreamingQuery = {
+    on.settings.foreach { case (k, v) => spark.conf.set(k, v) }
     workload.settings.foreach { case (k, v) => spark.conf.set(k, v) }
     val query = as.query(input).writeStream.outputMode(workload.mode)
       .option("checkpointLocation", checkpoint.toString)
