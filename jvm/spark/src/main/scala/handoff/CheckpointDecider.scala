@@ -34,6 +34,8 @@ import io.keyroute.core.table.RoutingTables
 final class CheckpointDecider(reconfigurations: () => Reconfigurations)
     extends BatchDecider with Logging {
   private var run: Option[RunState] = None
+  // Of a run that has planned batches without its route log, which has no entry.
+  private var unread: Option[RunState] = None
 
   override def decide(batch: PlannedBatch): BatchDecision = {
     val conf = batch.session.sessionState.conf
@@ -52,41 +54,42 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
     val reason =
       s"the state store provider is $provider, which cannot move state: to have it " +
         "routed, stop it and run `keyroute adopt` on its checkpoint"
-    val folder = new CheckpointLayout(batch.checkpoint, batch.session.sessionState.newHadoopConf())
-    // This batch's offsets name another provider, so that no entry of ours can be of it.
-    RouteLog.moveAsideFrom(folder, batch.batch, System.currentTimeMillis())
-    if (RouteLog.tableBefore(folder, batch.batch)) throw new KeyRouteException(
-      s"the state in ${batch.checkpoint} is laid out by a routing table, but the query was started " +
-        s"with the state store provider $provider. Start it with the one that it had."
-    )
-    val groups = RouteGroups(Nil, batch.operators.map(_.id -> reason).toMap)
-    val state = RunState(
-      None,
-      groups,
-      None,
-      broadcast(
-        batch,
-        RoutingTables.empty(
-          batch.queryId.toString,
-          Nil
-        )
-      )
-    )
+    LogReading.checkNoTable(batch)
+    val state = untabled(batch, RouteGroups(Nil, batch.operators.map(_.id -> reason).toMap))
     run = Some(state)
     announce(batch, desk, state, 0L, Some(reason))
-    decision(batch, state, groups, None)
+    decision(batch, state, state.groups, None)
   }
 
-  /** The first planning of a run: the log is put in order and read, and a batch that was planned
-    * before is planned the same. */
+  private def untabled(batch: PlannedBatch, groups: RouteGroups): RunState =
+    RunState(None, groups, None, broadcast(batch, groups.complete(tablesOrNone(batch, None))))
+
   private def begin(batch: PlannedBatch, desk: Desk): BatchDecision = {
     AttemptWatch.of(batch.session.sparkContext): Unit
-    val history = new RouteHistory(batch)
-    history.putInOrder(batch.batch)
-    val newest = history.newestBefore(batch.batch)
-    val groups =
-      newest.filter(_.hasTable).map(RouteGroups.of).getOrElse(RouteGroups.planned(batch))
-    val inForce = newest.flatMap(tablesOf(history, _))
+    LogReading.of(
+      batch,
+      vouched = unread.isDefined
+    ).fold(beginUnread(batch, desk, _), begin(batch, desk, _))
+  }
+
+  /** A log without entries that cannot be read must not stop the query; the next batch tries again. */
+  private def beginUnread(batch: PlannedBatch, desk: Desk, why: Throwable): BatchDecision = {
+    val state = unread.getOrElse {
+      logWarning(s"KeyRoute: the route log of ${batch.checkpoint} cannot be read yet", why)
+      val begun = untabled(batch, RouteGroups.planned(batch))
+      announce(batch, desk, begun, 0L, None)
+      begun
+    }
+    unread = Some(state)
+    decision(batch, state, state.groups.checked(batch, inForce = false), None)
+  }
+
+  /** The first planning of a run: a batch that was planned before is planned the same. */
+  private def begin(batch: PlannedBatch, desk: Desk, log: LogReading): BatchDecision = {
+    val history = log.history
+    val groups = log.before.filter(_.hasTable).map(RouteGroups.of)
+      .orElse(unread.map(_.groups)).getOrElse(RouteGroups.planned(batch))
+    val inForce = log.before.flatMap(e => history.inForce(e.tableVersion, e.tableHash))
     val state = RunState(
       Some(history),
       groups,
@@ -95,25 +98,28 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       untabled = if (inForce.isEmpty) groups.storesToSample(batch) else Nil
     )
     run = Some(state)
-    announce(batch, desk, state, history.sinceBatch, None)
-    if (history.has(batch.batch)) replay(batch, desk, history, state)
-    else next(batch, desk, state, first = true)
+    if (unread.isEmpty) announce(batch, desk, state, history.sinceBatch, None)
+    log.ofBatch match {
+      case Some(entry) => replay(batch, desk, history, state, entry)
+      case None => next(batch, desk, state, first = true)
+    }
   }
 
   private def replay(
       batch: PlannedBatch,
       desk: Desk,
       history: RouteHistory,
-      before: RunState
+      before: RunState,
+      entry: RouteEntry
   ): BatchDecision = {
-    val entry = history.entries.entry(batch.batch)
-    val inForce = tablesOf(history, entry)
+    val inForce = history.inForce(entry.tableVersion, entry.tableHash)
     val known = if (entry.hasTable) RouteGroups.of(entry) else before.groups
     val groups = known.checked(batch, inForce.isDefined)
     val stores = if (inForce.isDefined) groups.stores(batch) else Nil
     val to = broadcast(batch, groups.complete(tablesOrNone(batch, inForce)))
     val switch = entry.switch.map { logged =>
-      val from = groups.complete(tablesOrNone(batch, fromTables(history, logged)))
+      val old = history.inForce(logged.fromVersion, logged.fromHash)
+      val from = groups.complete(tablesOrNone(batch, old))
       new Handoff(batch, history.layout, groups.shapes, stores, broadcast(batch, from), to)
         .restore(logged)
     }
@@ -276,18 +282,6 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       tablesOrNone(batch, state.inForce),
       since,
       bypass
-    ))
-
-  private def tablesOf(history: RouteHistory, entry: RouteEntry): Option[InForce] =
-    Option.when(entry.hasTable)(InForce(
-      history.tables.get(entry.tableVersion, entry.tableHash),
-      entry.tableHash
-    ))
-
-  private def fromTables(history: RouteHistory, switch: LoggedSwitch): Option[InForce] =
-    Option.when(switch.fromVersion > 0)(InForce(
-      history.tables.get(switch.fromVersion, switch.fromHash),
-      switch.fromHash
     ))
 
   private def tablesOrNone(batch: PlannedBatch, tables: Option[InForce]): RoutingTables =

@@ -3,6 +3,8 @@ package org.apache.spark.sql.keyroute.handoff
 import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
@@ -18,6 +20,12 @@ import io.keyroute.core.table.ContentHash
   */
 final class CheckpointLayout(val checkpoint: Path, val hadoopConf: Configuration) {
   private val root = new Path(checkpoint, "keyroute")
+
+  /** Whether the checkpoint has a folder of ours, or may have one. Spark's own folder is listed: it
+    * may be readable where ours is not. */
+  def mayExist: Boolean =
+    try names(checkpoint).contains(root.getName)
+    catch { case NonFatal(_) => true }
 
   /** Route entries, one a batch, named by the batch. */
   val routes: Path = new Path(root, "routes")

@@ -29,20 +29,30 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
   def newestBefore(batch: Long): Option[RouteEntry] =
     entries.batches.filter(_ < batch).lastOption.map(entries.entry)
 
+  /** Tables that an entry names; version 0 is none. */
+  def inForce(version: Long, hash: String): Option[InForce] =
+    Option.when(version > 0)(InForce(tables.get(version, hash), hash))
+
   /** Before the first batch of a run: what is of another timeline goes aside, and what is left must
     * be whole.
+    *
+    * @param vouched
+    *   whether this run knows that there is no entry: it has planned all batches so far
     * @throws KeyRouteException
     *   if entries are missing: the folder is not of this checkpoint */
-  def putInOrder(next: Long): Unit = {
+  def putInOrder(next: Long, vouched: Boolean): Unit = {
     val now = System.currentTimeMillis()
+    if (vouched) entries.batches.headOption.foreach(b => throw entries.lost(b, null))
     entries.batches.filter(_ > next).foreach(setAside(_, now))
     if (has(next) && !isOfThisTimeline(entries.entry(next))) setAside(next, now)
     firstEntry = entries.batches.headOption.map(entries.entry)
-    if (firstEntry.isEmpty && next > 0) checkMayBeMissing(next)
+    if (firstEntry.isEmpty && next > 0 && !vouched) checkMayBeMissing(next)
     newestBefore(next).foreach(checkFollowed(_, next))
     since = switchBefore(next)
-    layout.dropHandoffs(_ < next)
-    retainAll(next)
+    tidied {
+      layout.dropHandoffs(_ < next)
+      retainAll(next)
+    }
   }
 
   private def setAside(batch: Long, nowMs: Long): Unit = {
@@ -109,16 +119,19 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
 
   /** After each entry with a table: drops the one that Spark drops now, and what a switch that is
     * committed leaves. What cannot be dropped lies about until the query's next start. */
-  def retain(batch: Long): Unit =
-    try {
-      val old = batch - retained - 1
-      if (firstEntry.exists(_.batch < old) && old != since) entries.drop(old)
-      lastSwitch.filter(_ < batch).foreach { b =>
-        layout.dropHandoffs(_ == b)
-        purgeTables()
-        lastSwitch = None
-      }
-    } catch {
+  def retain(batch: Long): Unit = tidied {
+    val old = batch - retained - 1
+    if (firstEntry.exists(_.batch < old) && old != since) entries.drop(old)
+    lastSwitch.filter(_ < batch).foreach { b =>
+      layout.dropHandoffs(_ == b)
+      purgeTables()
+      lastSwitch = None
+    }
+  }
+
+  private def tidied(body: => Unit): Unit =
+    try body
+    catch {
       case NonFatal(e) if !Thread.currentThread().isInterrupted =>
         logWarning(s"KeyRoute: old files of ${layout.checkpoint} cannot be dropped", e)
     }

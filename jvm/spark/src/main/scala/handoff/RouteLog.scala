@@ -34,7 +34,8 @@ final class RouteLog(session: SparkSession, layout: CheckpointLayout)
     if (!won) throw lost(entry.batch, null)
   }
 
-  private def lost(batch: Long, cause: Throwable) = new KeyRouteException(
+  /** Another driver has written the entry of a batch. */
+  def lost(batch: Long, cause: Throwable) = new KeyRouteException(
     s"another driver has just written the route entry of batch $batch of " +
       s"${layout.checkpoint}: two queries run on this checkpoint. This one stops; stop the other " +
       "one, or give each a checkpoint of its own.",

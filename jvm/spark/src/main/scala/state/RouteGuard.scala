@@ -1,7 +1,10 @@
 package org.apache.spark.sql.keyroute.state
 
+import java.io.IOException
+
 import org.apache.hadoop.conf.Configuration
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.state.StateStoreId
 import org.apache.spark.sql.keyroute.handoff.{CheckpointLayout, RouteLog}
 import org.apache.spark.sql.keyroute.route.KeyRouteException
@@ -9,7 +12,7 @@ import org.apache.spark.sql.keyroute.route.KeyRouteException
 /** Keeps a task that knows no route from writing state that is laid out by a table: its rows came by
   * Spark's hash. One for a provider; looks into the checkpoint once, and again when it has seen a
   * table since. */
-final class RouteGuard(id: StateStoreId, conf: Configuration) {
+final class RouteGuard(id: StateStoreId, conf: Configuration) extends Logging {
   @volatile private var clear = false
 
   /** A batch with a table ran here. */
@@ -19,15 +22,22 @@ final class RouteGuard(id: StateStoreId, conf: Configuration) {
     *   if the newest route entry routes the store's operator by a table */
   def check(version: Long): Unit =
     if (!clear) {
-      if (routedByTable) throw new KeyRouteException(
+      if (routedByTable(version)) throw new KeyRouteException(
         s"$id: version $version was asked for by a batch that KeyRoute did not plan, but its state " +
           "is laid out by a routing table. Is the SQL extension of KeyRoute missing " +
           "(spark.plugins, spark.sql.extensions)? Start the query with it."
       )
-      clear = true
+      clear = version > 0 // before, it may not have been read
     }
 
-  private def routedByTable: Boolean =
-    RouteLog.newest(new CheckpointLayout(Migrating.checkpoint(id), conf), Long.MaxValue)
-      .exists(_.routes(id.operatorId))
+  private def routedByTable(version: Long): Boolean = {
+    val layout = new CheckpointLayout(Migrating.checkpoint(id), conf)
+    try RouteLog.newest(layout, Long.MaxValue).exists(_.routes(id.operatorId))
+    catch {
+      // Nothing is laid out by a table, or nothing at all; the next batch looks again.
+      case e: IOException if version == 0 || !layout.mayExist =>
+        logWarning(s"$id: the route log cannot be read yet", e)
+        false
+    }
+  }
 }
