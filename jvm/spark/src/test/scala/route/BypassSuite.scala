@@ -6,10 +6,13 @@ import java.nio.file.Files
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.expressions.AttributeReference
+import org.apache.spark.sql.execution.streaming.operators.stateful.StreamingDeduplicateExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{col, count, lit}
 import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
+import org.apache.spark.sql.types.IntegerType
 
 /** What stays on Spark's hash, and the plans that are no batch of a query. */
 class BypassSuite extends AnyFunSuite {
@@ -59,6 +62,21 @@ class BypassSuite extends AnyFunSuite {
     ).foreach { setting =>
       assert(reasons(Map(setting -> "true"))(dedup) == Seq(s"$setting is true"))
     }
+  }
+
+  test("operators of one group that differ in partitions or in the types of their keys") {
+    val plan = streamed("none", feeds, OutputMode.Update()) {
+      _.head.dropDuplicates("k").groupBy("k").agg(count(lit(1)))
+    }.plans.head
+    // No query makes such a plan: it is changed by hand.
+    def reasons(change: StreamingDeduplicateExec => StreamingDeduplicateExec): Seq[String] =
+      GroupFinder.groups(plan.transform { case d: StreamingDeduplicateExec => change(d) }, None)
+        .map(_.unroutable.getOrElse("none"))
+    assert(reasons(identity) == Seq("none"))
+    assert(reasons(d => d.copy(stateInfo = d.stateInfo.map(_.copy(numPartitions = 7)))) ==
+      Seq("its operators differ in partitions"))
+    assert(reasons(d => d.copy(keyExpressions = Seq(AttributeReference("k", IntegerType)()))) ==
+      Seq("its operators share an exchange but differ in the types of their keys"))
   }
 
   test("global aggregates and limits have nothing to route and no reason to give") {
