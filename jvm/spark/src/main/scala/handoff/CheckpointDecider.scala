@@ -50,10 +50,9 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
 
   /** A run whose provider cannot move state: everything on Spark's hash, and nothing written. */
   private def beginUnrouted(batch: PlannedBatch, desk: Desk): BatchDecision = {
-    val provider = batch.session.sessionState.conf.stateStoreProviderClass
-    val reason =
-      s"the state store provider is $provider, which cannot move state: to have it " +
-        "routed, stop it and run `keyroute adopt` on its checkpoint"
+    val conf = batch.session.sessionState.conf
+    // The rule has said why, unless it could not read the plan.
+    val reason = (batch.groups.flatMap(_.unroutable) ++ StateProviders.problem(conf)).head
     LogReading.checkNoTable(batch)
     val state = untabled(batch, RouteGroups(Nil, batch.operators.map(_.id -> reason).toMap))
     run = Some(state)

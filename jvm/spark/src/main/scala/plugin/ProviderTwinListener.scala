@@ -4,13 +4,16 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
+import org.apache.spark.sql.keyroute.SparkSeam
 import org.apache.spark.sql.keyroute.handoff.Deciders
 import org.apache.spark.sql.streaming.StreamingQueryListener
 import org.apache.spark.sql.streaming.StreamingQueryListener._
 
 /** Gives a new query the routed twin of a state store provider that was set on the session, after
   * the plugin had set its own on the application; and Spark's own to a query whose session has
-  * KeyRoute off, so that the checkpoint it makes does not need KeyRoute. Tells when a query has ended.
+  * KeyRoute off, or that runs in real-time mode, so that the checkpoint it makes does not need
+  * KeyRoute. Tells when a query has ended.
   *
   * Spark tells of a query's start on the stream's own thread, before it reads the checkpoint: a
   * provider pinned there still wins. */
@@ -21,7 +24,7 @@ final class ProviderTwinListener extends StreamingQueryListener with Logging {
       for {
         session <- SparkSession.getActiveSession.orElse(SparkSession.getDefaultSession)
         query <- Option(session.sharedState.activeStreamingQueries.get(event.id))
-      } setProvider(query.sparkSessionForStream)
+      } setProvider(query)
     } catch {
       case NonFatal(e) =>
         logWarning(
@@ -31,8 +34,9 @@ final class ProviderTwinListener extends StreamingQueryListener with Logging {
         )
     }
 
-  private def setProvider(session: SparkSession): Unit = {
-    val on = Settings.enabled.orDefault(session.conf.getOption)
+  private def setProvider(query: StreamExecution): Unit = {
+    val session = query.sparkSessionForStream
+    val on = Settings.enabled.orDefault(session.conf.getOption) && !SparkSeam.isRealTime(query)
     val others = if (on) SparkSettings.twins else SparkSettings.originals
     session.conf.getOption(SparkSettings.providerKey).flatMap(others.get)
       .foreach(session.conf.set(SparkSettings.providerKey, _))

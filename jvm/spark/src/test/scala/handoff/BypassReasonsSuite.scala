@@ -123,7 +123,7 @@ class BypassReasonsSuite extends SwitchStory {
 
   test("a state provider of Spark's") {
     val reason = reasonOf(storage = Storage.plain.ofSpark)()
-    assert(reason.contains("RocksDBStateStoreProvider, which cannot move state"))
+    assert(reason.contains("RocksDBStateStoreProvider; stop it and run `keyroute adopt`"))
     assert(TestDesk.started.flatMap(_.bypass) == Seq(reason))
   }
 

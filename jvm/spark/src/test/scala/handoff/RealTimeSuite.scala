@@ -5,12 +5,16 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
+import org.scalatest.concurrent.Eventually
+import org.scalatest.time.{Seconds, Span}
+
 import org.apache.spark.sql.execution.streaming.RealTimeTrigger
 import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
+import org.apache.spark.sql.keyroute.plugin.ProviderTwinListener
 import org.apache.spark.sql.{ForeachWriter, Row}
 
 /** Real-time mode keeps its operators running side by side: it stays on Spark's hash. */
-class RealTimeSuite extends SwitchStory {
+class RealTimeSuite extends SwitchStory with Eventually {
   import SwitchTest.spark
 
   test("a query in real-time mode") {
@@ -19,30 +23,44 @@ class RealTimeSuite extends SwitchStory {
       import spark.implicits._
       LowLatencyMemoryStream.singlePartition[Event](spark)
     }
+    val checkpoint = Files.createTempDirectory("keyroute-checkpoint")
     val events = Workloads.batch(0) ++ Workloads.batch(1)
+    val keys = events.map(_.k).distinct.sorted
     withSetting(
-      Storage.rocksDbs.last.settings.toSeq ++ Seq(
+      // Spark refuses any other provider, by its name, before it plans anything.
+      Storage.rocksDbs.last.ofSpark.settings.toSeq ++ Seq(
         // A task for each operator, all at the same time.
         "spark.sql.shuffle.partitions" -> "1",
         "spark.sql.streaming.realTimeMode.minBatchDuration" -> "1000"
       ): _*
     ) {
+      val listener = new ProviderTwinListener
+      spark.streams.addListener(listener)
       val query = input.toDF().select("k").dropDuplicates("k").writeStream
         .foreach(new RealTimeRows).outputMode("update")
-        .option("checkpointLocation", Files.createTempDirectory("keyroute-checkpoint").toString)
+        .option("checkpointLocation", checkpoint.toString)
         .trigger(RealTimeTrigger(1000L))
         .start()
       try {
         input.addData(events)
+        eventually(timeout(Span(60, Seconds))) {
+          query.exception.foreach(throw _)
+          assert(RealTimeRows.all.size >= keys.size)
+        }
         query.processAllAvailable()
-      } finally query.stop()
+      } finally {
+        query.stop()
+        spark.streams.removeListener(listener)
+      }
     }
-    val rows = RealTimeRows.all.asScala.toSeq
-    assert(rows.sorted == events.map(_.k).distinct.sorted)
+    assert(RealTimeRows.all.asScala.toSeq.sorted == keys)
     assert(TestDesk.started.nonEmpty && TestDesk.switches.isEmpty)
     assert(TestDesk.started.forall(_.groups.isEmpty))
     assert(TestDesk.started.flatMap(_.operators.flatMap(_.reason)).distinct ==
       Seq("it runs in real-time mode"))
+    // The checkpoint does not need our jar.
+    assert(Files.readString(checkpoint.resolve("offsets").resolve("0"))
+      .contains(Storage.plain.ofSpark.provider))
   }
 }
 
