@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from harness.cluster import builder
+from harness.bare_files import bare_files
+from harness.cluster import QUICK, builder
 from keyroute.zookeeper.connection import close, connect
 from keyroute.zookeeper.paths import Tree
 from keyroute.zookeeper.server import ZooKeeperServer
@@ -45,7 +46,7 @@ def spark_application(
 ) -> Iterator[SparkSession]:
     """The application."""
     # Small periods, so that a controller can plan after some batches of a test.
-    conf = {"spark.keyroute.statistics.periodRows": "5000"}
+    conf = {**QUICK, **bare_files(), "spark.keyroute.statistics.periodRows": "5000"}
     plain = builder(spark_zookeeper.connect_string, ROOT, gateway_token, extra=conf)
     session = plain.getOrCreate()
     yield session

@@ -16,8 +16,20 @@ HDFS = "org.apache.spark.sql.keyroute.state.RoutedHDFSBackedStateStoreProvider"
 
 PARTITIONS = 4
 
-# Tests are short: the JVMs start, and compile, with as little work as they can.
-JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+# Tests are short: the JVMs start, and compile, with as little work as they can. Hadoop's local file
+# system starts processes for each file.
+JVM = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -Djdk.lang.Process.launchMechanism=VFORK"
+)
+
+# Less work for batches of few rows: no class is generated and compiled, and half the files are
+# written. Applications that a test starts for itself, and the bench, run without, so that all is
+# tested as users run it, too.
+QUICK = {
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+}
 
 
 def builder(
