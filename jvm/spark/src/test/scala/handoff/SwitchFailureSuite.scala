@@ -131,7 +131,7 @@ class SwitchFailureSuite extends SwitchStory {
 
   test("a switch that does not work is given up after some batches") {
     withSetting(
-      "spark.keyroute.handoff.timeoutMs" -> "0",
+      "spark.keyroute.handoff.timeoutMs" -> "1",
       "spark.keyroute.handoff.attempts" -> "3"
     ) {
       val query = started(Storage.plain)
