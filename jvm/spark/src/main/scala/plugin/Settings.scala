@@ -190,7 +190,7 @@ object Settings extends Logging {
     "integer",
     "Slots of each routing group, rounded up to a multiple of its partitions; 0 takes the least " +
       "multiple that is at least 1024 and 8 a partition.",
-    between(0L, 1L << 24)(_).toInt
+    between(0L, Int.MaxValue.toLong)(_).toInt
   )
 
   val handoffTimeoutMs: Setting[Long] = Setting(

@@ -7,7 +7,7 @@ class SlowHandoffSuite extends SwitchStory {
 
   test("a handoff that takes too long is put off, and tried again") {
     val query = new TestQuery(Workloads.aggregation, Storage.plain)
-    withSetting("spark.keyroute.handoff.timeoutMs" -> "0") {
+    withSetting("spark.keyroute.handoff.timeoutMs" -> "1") {
       query.start()
       query.feed(2)
       TestDesk.want(moving)
