@@ -62,7 +62,7 @@ check-jvm: .venv/ready
 	mkdir -p pyctl/keyroute/jars && touch $(JAR) $(TESTS_JAR) && cp $(JAR) pyctl/keyroute/jars/
 
 integration: $(JAR) $(TESTS_JAR)
-	$(BIN)/python -m pytest integration_tests
+	$(BIN)/python -m pytest --durations=20 integration_tests
 
 soak: $(JAR) ## random streams, changes and faults beside Spark alone, for MINUTES; results in target/soak.jsonl
 	PYTHONPATH=integration_tests:pyctl $(BIN)/python -m differential.soak \
