@@ -66,6 +66,7 @@ def _run_twice(markers: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
         if context is not None and context.partitionId() == 0 and (folder / "twice").exists():
             task = f"twice-{context.stageId()}"
             (folder / f"{task}-{context.attemptNumber()}").touch()
+            # In a Python worker, which has no harness: it looks until the other attempt is there.
             while len(list(folder.glob(f"{task}-*"))) < 2:
                 time.sleep(_PAUSE_S)
         return iter(kept)

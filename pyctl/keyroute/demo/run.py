@@ -35,7 +35,7 @@ def run(work: Path, console: Console) -> dict[str, Any]:
     started = time.monotonic()
     example = _example()
     work = work.absolute()
-    _empty(work)
+    empty(work)
 
     console.print(
         f"The controller runs with {' '.join(job.CONTROLLER_FLAGS)}; all else is default."
@@ -76,7 +76,8 @@ def run(work: Path, console: Console) -> dict[str, Any]:
     return figures
 
 
-def _empty(work: Path) -> None:
+def empty(work: Path) -> None:
+    """Makes the folder anew. Raises DemoFailed where it holds what no demo has written."""
     if work.exists():
         if any(work.iterdir()) and not (work / _MARK).exists():
             raise DemoFailed(f"{work} holds what no demo has written: name another folder")

@@ -51,10 +51,14 @@ def test_on_one_executor_there_is_no_locality_to_gain() -> None:
         replace(p, edges=tuple(replace(e, local_rows=e.rows) for e in p.edges))
         for p in (period(1), period(2))
     ]
-    decision = decided(replace(request(*everywhere), placed=(0, 0, 0)))
-    assert isinstance(decision, Stay)
-    assert decision.outlook is not None
-    assert (decision.outlook.locality_now, decision.outlook.locality_then) == (1.0, 1.0)
+    # Counted without a table, expected with one.
+    under = request(period(1), period(3, FIRST), period(4, FIRST), current=FIRST)
+    for asked in (request(*everywhere), under):
+        decision = decided(replace(asked, placed=(0, 0, 0)))
+        assert isinstance(decision, Stay)
+        assert decision.outlook is not None
+        assert decision.outlook.locality_now == pytest.approx(1.0)
+        assert decision.outlook.locality_then == pytest.approx(1.0)
 
 
 def test_a_table_that_fits_stays() -> None:
