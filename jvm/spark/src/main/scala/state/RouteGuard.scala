@@ -34,7 +34,7 @@ final class RouteGuard(id: StateStoreId, conf: Configuration) extends Logging {
     val layout = new CheckpointLayout(Migrating.checkpoint(id), conf)
     try RouteLog.newest(layout, Long.MaxValue).exists(_.routes(id.operatorId))
     catch {
-      // Nothing is laid out by a table, or nothing at all; the next batch looks again.
+      // No state yet, so that the next version looks again; or no folder of ours, so no table.
       case e: IOException if version == 0 || !layout.mayExist =>
         logWarning(s"$id: the route log cannot be read yet", e)
         false

@@ -96,11 +96,8 @@ class RefusedTablesSuite extends SwitchStory {
       query.feed(2)
       query.stop()
     }
-    TestDesk.want(moving)
-    query.start()
-    query.feed(2)
-    query.stop()
-    assert(query.wrong == Nil && TestDesk.switches.map(_.batch) == Seq(2L))
+    movedAtStart(query)
+    assert(TestDesk.switches.map(_.batch) == Seq(2L))
   }
 
   test("a setting of the session that cannot be read stops no query") {

@@ -70,11 +70,7 @@ class SwitchFailureSuite extends SwitchStory {
       val query = started(storage)
       query.feed(2)
       query.stop()
-      TestDesk.want(moving)
-      query.start()
-      query.feed(2)
-      query.stop()
-      assert(query.wrong == Nil)
+      movedAtStart(query)
       assert(TestDesk.switches.map(s => (s.batch, s.pulled)) == Seq((2L, true)))
       assert(query.misplaced(query.table(moving(TestDesk.started.head)), None)._1.isEmpty)
     }

@@ -31,6 +31,15 @@ trait SwitchStory extends SwitchCells {
     query
   }
 
+  /** A stopped query is asked to switch before it starts again; it runs two batches. */
+  protected def movedAtStart(query: TestQuery): Unit = {
+    TestDesk.want(moving)
+    query.start()
+    query.feed(2)
+    query.stop()
+    assert(query.wrong == Nil)
+  }
+
   /** The message of the deepest cause of ours. */
   protected def failure(body: => Unit): String = {
     val e = intercept[StreamingQueryException](body)

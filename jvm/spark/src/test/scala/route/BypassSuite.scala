@@ -23,16 +23,6 @@ class BypassSuite extends AnyFunSuite {
   private def decisions: Seq[PlannedBatch] =
     RandomTables.decided.toArray(Array.empty[PlannedBatch]).toSeq
 
-  /** Why each group of a query stays with Spark. */
-  private def reasons(settings: Map[String, String])(
-      query: DataFrame => DataFrame
-  ): Seq[String] = {
-    val plain = streamed("none", feeds, settings = settings)(s => query(s.head))
-    val routed = streamed("random", feeds, settings = settings)(s => query(s.head))
-    assert(routed.batches == plain.batches)
-    decisions.last.groups.flatMap(_.unroutable)
-  }
-
   test("an operator that is not routed and meets a routed one gets Spark's own exchange") {
     // Without events on the second stream the exchange between the operators vanishes.
     val feeds = Seq(true, false, true, false).zipWithIndex.map { case (both, b) =>
@@ -49,19 +39,6 @@ class BypassSuite extends AnyFunSuite {
     assert(routed.nodes {
       case j: StreamingSymmetricHashJoinExec => j.right
     }.forall(!_.exists(_.isInstanceOf[RoutedExchangeExec])))
-  }
-
-  test("a provider of another class, unloading on commit, row checksums") {
-    val dedup = (frame: DataFrame) => frame.dropDuplicates("k")
-    val provider = "spark.sql.streaming.stateStore.providerClass"
-    val spark = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    assert(reasons(Map(provider -> spark))(dedup).exists(_.contains("keyroute adopt")))
-    Seq(
-      "spark.sql.streaming.stateStore.unloadOnCommit",
-      "spark.sql.streaming.stateStore.rowChecksum.enabled"
-    ).foreach { setting =>
-      assert(reasons(Map(setting -> "true"))(dedup) == Seq(s"$setting is true"))
-    }
   }
 
   test("operators of one group that differ in partitions or in the types of their keys") {
