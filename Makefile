@@ -64,9 +64,9 @@ check-jvm: .venv/ready
 integration: $(JAR) $(TESTS_JAR)
 	$(BIN)/python -m pytest --durations=20 integration_tests
 
-soak: $(JAR) ## random streams, changes and faults beside Spark alone, for MINUTES; results in target/soak.jsonl
+soak: $(JAR) $(TESTS_JAR) ## random streams, changes and faults beside Spark alone, for MINUTES (OPTIONS=--cluster: executors fail, too); adds to target/soak.jsonl
 	PYTHONPATH=integration_tests:pyctl $(BIN)/python -m differential.soak \
-	  --minutes $(MINUTES) --results target/soak.jsonl
+	  --minutes $(MINUTES) --results target/soak.jsonl $(OPTIONS)
 
 format: .venv/ready ## rewrites both languages in the project's format
 	$(BIN)/ruff format pyctl integration_tests examples benchmarks proto

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from differential.bench import Bench
 from differential.lane import Lane
-from differential.scenario import Scenario
+from differential.scenario import Scenario, Trial
 from harness.tests_jar import MUTANT
 
 _SWITCH = 2
@@ -35,12 +35,12 @@ def test_a_migration_that_goes_wrong_is_reported(
     bench: Bench, mutant: Lane, kind: str, workload: str, store: str, lasts: bool
 ) -> None:
     mutant.ask("set", key=MUTANT, value=kind)
-    verdict = bench.run(Scenario(next(_seeds), workload, store, 5, {_SWITCH: 7}, ()))
-    assert verdict.changes == 1
-    assert verdict.moved > 0
+    verdict = bench.run(Scenario(next(_seeds), workload, store, 5, (Trial({_SWITCH: 7}),)))
+    assert verdict.changes == [1]
+    assert verdict.moved[0] > 0
     # In what the query emits, from the switch on, and in its state.
-    emitted = [d for d in verdict.differences if d.startswith("changed: rows of batch")]
+    emitted = [d for d in verdict.differences if d.startswith("trial 0: rows of batch")]
     assert emitted, verdict
-    assert all(int(d.split()[4].rstrip(":")) >= _SWITCH for d in emitted), emitted
+    assert all(int(d.split()[5].rstrip(":")) >= _SWITCH for d in emitted), emitted
     assert any("state" in d for d in verdict.differences) == lasts, verdict
     assert not any(d.startswith("empty") for d in verdict.differences), verdict

@@ -11,13 +11,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from harness.cluster import QUICK
 from harness.tests_jar import MUTANT_PLUGIN, find_tests_jar
 
 from differential.compare import differences
 from differential.drive import Drive, Run
 from differential.events import random_batches
 from differential.lane import Lane
-from differential.scenario import Scenario
+from differential.scenario import CLUSTER_FAULTS, LOCAL_FAULTS, Scenario, Trial
 from keyroute.zookeeper.connection import close, connect
 from keyroute.zookeeper.paths import Tree
 from keyroute.zookeeper.server import ZooKeeperServer
@@ -25,6 +26,17 @@ from keyroute.zookeeper.session import Session
 from keyroute.zookeeper.store import Store
 
 _ROOT = "/keyroute"
+# A task may fail.
+_LOCAL = "local[2,4]"
+# Spark copies whatever is slower than the first to end.
+_RESTLESS = {
+    "spark.locality.wait": "0s",
+    "spark.speculation": "true",
+    "spark.speculation.interval": "10ms",
+    "spark.speculation.multiplier": "1.01",
+    "spark.speculation.quantile": "0.25",
+    "spark.speculation.minTaskRuntime": "0ms",
+}
 
 
 @dataclass(frozen=True)
@@ -32,42 +44,56 @@ class Verdict:
     """What came of a scenario.
 
     Attributes:
-        changes: tables that came into force.
-        moved: state rows that their switches moved.
+        changes: tables that came into force in each trial.
+        moved: state rows that the switches of each trial moved.
+        faults: that happened in each trial.
         differences: what was not as it must be; empty: exact.
     """
 
     scenario: Scenario
-    changes: int
-    moved: int
-    faults: tuple[str, ...]
+    changes: list[int]
+    moved: list[int]
+    faults: list[tuple[str, ...]]
     differences: list[str]
 
 
 class Bench:
     """Three lanes: Spark alone (`plain`); KeyRoute without a table (`empty`); KeyRoute whose tables
-    change (`changed`)."""
+    change (`changed`).
 
-    def __init__(self, folder: Path, master: str, conf: dict[str, str] | None = None) -> None:
+    `cluster` is the master of the third lane, where it has one of its own: executors that can be
+    killed, and copied.
+    """
+
+    def __init__(self, folder: Path, conf: dict[str, str], cluster: str | None = None) -> None:
         self._folder = folder
         self.zookeeper = ZooKeeperServer()
-        self._master = master
-        self._conf = conf or {}
+        self._conf = conf
+        self._cluster = cluster
         self.lanes: dict[str, Lane] = {}
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Kinds that can happen here."""
+        return CLUSTER_FAULTS if self._cluster else LOCAL_FAULTS
 
     def __enter__(self) -> Bench:
         self.zookeeper.__enter__()
-        for name in ("plain", "empty", "changed"):
-            self.lanes[name] = self._lane(name, {} if name == "plain" else self._conf)
+        for name in ("plain", "empty"):
+            self.lanes[name] = self._lane(name, _LOCAL, self._conf)
+        changed = (self._cluster, {**self._conf, **_RESTLESS}) if self._cluster else None
+        self.lanes["changed"] = self._lane("changed", *(changed or (_LOCAL, self._conf)))
         self._client = connect(self.zookeeper.connect_string)
         self.store = Store(Session(self._client), Tree(_ROOT))
         return self
 
-    def _lane(self, name: str, conf: dict[str, str], plugin: str | None = None) -> Lane:
+    def _lane(
+        self, name: str, master: str, conf: dict[str, str], plugin: str | None = None
+    ) -> Lane:
         config: dict[str, Any] = {
             "zookeeper": None if name == "plain" else self.zookeeper.connect_string,
             "root": _ROOT,
-            "master": self._master,
+            "master": master,
             "conf": conf,
             "plugin": plugin,
         }
@@ -77,8 +103,9 @@ class Bench:
     def mutated(self) -> Iterator[Lane]:
         """Meanwhile the lane whose tables change is this one, which migrates wrongly."""
         sound = self.lanes["changed"]
-        conf = {**self._conf, "spark.jars": find_tests_jar()}
-        self.lanes["changed"] = self._lane("mutant", conf, MUTANT_PLUGIN)
+        # The mutant needs the product beside it, so it is on no class path of its own.
+        conf = {**QUICK, "spark.jars": find_tests_jar()}
+        self.lanes["changed"] = self._lane("mutant", _LOCAL, conf, MUTANT_PLUGIN)
         try:
             yield self.lanes["changed"]
         finally:
@@ -101,22 +128,30 @@ class Bench:
         batches = random_batches(scenario.seed, scenario.batches)
         folder = self._folder / "runs" / str(scenario.seed)
 
-        def drive(name: str) -> Run:
+        def drive(lane: str, name: str, trial: Trial | None = None) -> Run:
             own = folder / name
             own.mkdir(parents=True)
-            store = None if name == "plain" else self.store
-            return Drive(
-                self.lanes[name], scenario, batches, own, store, change=name == "changed"
-            ).run()
+            return Drive(self.lanes[lane], scenario, batches, own, self.store, trial).run()
+
+        def trials() -> list[Run]:
+            return [drive("changed", f"trial-{i}", t) for i, t in enumerate(scenario.trials)]
 
         with ThreadPoolExecutor(3) as pool:
-            runs = dict(zip(self.lanes, pool.map(drive, self.lanes), strict=True))
+            plain = pool.submit(drive, "plain", "plain")
+            empty = pool.submit(drive, "empty", "empty")
+            changed = pool.submit(trials).result()
+        others = {"empty": empty.result()} | {f"trial {i}": run for i, run in enumerate(changed)}
         found = [
             sentence
-            for name in ("empty", "changed")
-            for sentence in differences(scenario, name, runs["plain"], runs[name])
+            for name, run in others.items()
+            for sentence in differences(scenario, name, plain.result(), run)
         ]
         if not found:
             shutil.rmtree(folder)
-        changed = runs["changed"]
-        return Verdict(scenario, changed.changes, changed.moved, changed.faults, found)
+        return Verdict(
+            scenario,
+            [run.changes for run in changed],
+            [run.moved for run in changed],
+            [run.faults for run in changed],
+            found,
+        )

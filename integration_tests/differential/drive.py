@@ -15,7 +15,7 @@ from harness.feed import Feed
 from differential import routelog
 from differential.events import Batch
 from differential.lane import Lane
-from differential.scenario import Fault, Scenario
+from differential.scenario import OF_ATTEMPTS, Fault, Scenario, Trial
 from keyroute.controller.publish import ChangeUnderWay
 from keyroute.core.table import GroupShape, RoutingTables
 from keyroute.core.table_codec import shape_from_proto
@@ -51,10 +51,7 @@ class Run:
 
 
 class Drive:
-    """One run of a scenario.
-
-    `store` None: without KeyRoute, so nothing changes; faults come only with changes.
-    """
+    """One run of a scenario: of a trial of it, or without changes of tables."""
 
     def __init__(
         self,
@@ -62,15 +59,16 @@ class Drive:
         scenario: Scenario,
         batches: list[Batch],
         folder: Path,
-        store: Store | None = None,
-        change: bool = False,
+        store: Store,
+        trial: Trial | None = None,
     ) -> None:
         self.lane = lane
         self.scenario = scenario
         self.batches = batches
+        self.keys = [[scenario.query.columns(row) for row in batch] for batch in batches]
         self.folder = folder
         self.store = store
-        self.change = change
+        self.trial = trial or Trial({})
         self.feed = Feed(folder / "in")
         self.checkpoint = folder / "checkpoint"
         self.id = ""
@@ -90,14 +88,12 @@ class Drive:
     def _run(self) -> Run:
         self._start()
         for number, rows in enumerate(self.batches):
-            if self.change and number in self.scenario.changes:
-                self._change(self.scenario.changes[number])
-            faults = [f for f in self.scenario.faults if self.change and f.batch == number]
-            self._batch(rows, faults)
-            if self.change:
-                self._note_switches()
+            if number in self.trial.changes:
+                self._change(self.trial.changes[number])
+            self._batch(rows, [f for f in self.trial.faults if f.batch == number])
+            self._note_switches()
         self.lane.ask("stop")
-        newest = self._newest() if self.change else None
+        newest = self._newest()
         return Run(
             outputs=outputs(self.folder),
             states=self.lane.ask(
@@ -121,22 +117,21 @@ class Drive:
         )
 
     def _change(self, seed: int | None) -> None:
-        assert self.store is not None
         if self.version:
             # The end of a change is told after its batch. One that waits for a batch may go on.
             carry(self.store, self.id, self.version, _ENDED_S)
         try:
-            self.version = publish_random(self.store, self.id, self.batches, seed)
+            self.version = publish_random(self.store, self.id, self.keys, seed)
         except ChangeUnderWay:
             return
         propagate(self.store, self.id, self.version)
 
     def _batch(self, rows: Batch, faults: list[Fault]) -> None:
         for fault in faults:
-            if fault.kind in ("before", "after"):
-                (self.folder / f"fail-{fault.kind}").touch()
+            if fault.kind in OF_ATTEMPTS:
+                (self.folder / f"fault-{fault.kind}").touch()
                 self.happened.append(fault.kind)
-        kills = [f for f in faults if f.kind not in ("before", "after")]
+        kills = [f for f in faults if f.kind not in OF_ATTEMPTS]
         number = self._next_batch()
         self.feed.put(rows)
         if kills:
@@ -153,6 +148,10 @@ class Drive:
         if not self._comes(fault.point, batch):
             return
         happened = f"{fault.kind} at {fault.point}"
+        if fault.kind == "executor":
+            self.lane.kill_an_executor()
+            self.happened.append(happened)
+            return
         self.lane.kill()
         if fault.kind in ("lost", "damaged") and not self._harm(fault.kind, batch):
             happened = f"driver at {fault.point}"

@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+from harness.executors import kill_an_executor_of
+
 _ANSWER_S = 240.0
 _TESTS = Path(__file__).parents[1]
 
@@ -75,6 +77,10 @@ class Lane:
             # What was not flushed is for a process that is gone.
             with suppress(BrokenPipeError):
                 pipe.close()
+
+    def kill_an_executor(self) -> None:
+        """SIGKILL to one executor of the application."""
+        kill_an_executor_of(self.ask("application"))
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:

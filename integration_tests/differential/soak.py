@@ -1,68 +1,74 @@
 """Runs scenarios for as long as asked.
 
 python -m differential.soak --minutes 60 --results FILE
-python -m differential.soak --seed 123          # one scenario again
+python -m differential.soak --first 123 --count 1   # one scenario again
+python -m differential.soak --again FILE            # the scenarios of a file of results again
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import random
+import subprocess
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
+from harness.bare_files import bare_files
+from harness.cluster import QUICK
+from harness.standalone import standalone_cluster
+from harness.tests_jar import class_path
+
 from differential.bench import Bench, Verdict
-from differential.scenario import draw
+from differential.scenario import Scenario, draw, from_json, to_json
 from differential.workloads import ALL
 
+_HOSTS = 2
 
-def soak(
-    bench: Bench, seeds: Iterator[int], seconds: float, workloads: list[str], batches: int
-) -> Iterator[Verdict]:
+
+def soak(bench: Bench, scenarios: Iterable[Scenario], seconds: float) -> Iterator[Verdict]:
     """One verdict after another until the time is over. A run that breaks is a difference."""
     end = time.monotonic() + seconds
-    for seed in seeds:
+    for scenario in scenarios:
         if time.monotonic() > end:
             return
-        scenario = draw(seed, batches, workloads)
         try:
             yield bench.run(scenario)
         except Exception:
-            yield Verdict(scenario, 0, 0, (), [traceback.format_exc()])
+            yield Verdict(scenario, [], [], [], [traceback.format_exc()])
 
 
-def fresh(seed: int) -> Iterator[int]:
-    """Seeds of scenarios, from a first one."""
-    while True:
-        yield seed
-        seed += 1
+def recorded(results: Path) -> Iterator[Scenario]:
+    """The scenarios of a file of results."""
+    for text in results.read_text().splitlines():
+        yield from_json(json.loads(text)["scenario"])
 
 
 def line(verdict: Verdict) -> str:
     """A verdict for people."""
     scenario = verdict.scenario
     end = "exact" if not verdict.differences else "DIFFERS: " + "; ".join(verdict.differences)
-    faults = f", {', '.join(verdict.faults)}" if verdict.faults else ""
+    faults = list(itertools.chain(*verdict.faults))
+    told = f", {', '.join(faults)}" if faults else ""
+    asked = sum(len(trial.changes) for trial in scenario.trials)
     return (
         f"seed {scenario.seed}: {scenario.workload} on {scenario.store}, "
-        f"{scenario.batches} batches, {verdict.changes} of {len(scenario.changes)} changes, "
-        f"{verdict.moved} rows moved{faults}: {end}"
+        f"{scenario.batches} batches, {len(scenario.trials)} trials, "
+        f"{sum(verdict.changes)} of {asked} changes, {sum(verdict.moved)} rows moved{told}: {end}"
     )
 
 
-def record(verdict: Verdict) -> str:
+def record(verdict: Verdict, commit: str) -> str:
     """A verdict as a line of the results file."""
-    scenario = verdict.scenario
     return json.dumps(
         {
-            "seed": scenario.seed,
-            "workload": scenario.workload,
-            "store": scenario.store,
-            "batches": scenario.batches,
+            "commit": commit,
+            "scenario": to_json(verdict.scenario),
             "changes": verdict.changes,
             "moved": verdict.moved,
             "faults": verdict.faults,
@@ -71,28 +77,58 @@ def record(verdict: Verdict) -> str:
     )
 
 
-def main() -> None:
+def _commit() -> str:
+    command = ["git", "describe", "--always", "--dirty"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Random streams, changes and faults beside Spark.")
     parser.add_argument("--minutes", type=float, default=5, help="how long new scenarios start")
-    parser.add_argument("--seed", type=int, help="run this scenario only")
     parser.add_argument("--first", type=int, help="seed of the first scenario (default: random)")
-    parser.add_argument("--batches", type=int, default=10, help="input batches of a scenario")
+    parser.add_argument("--count", type=int, help="run so many at most")
+    parser.add_argument("--again", type=Path, help="run the scenarios of a file of results")
+    parser.add_argument("--batches", type=int, default=8, help="input batches of a scenario")
+    parser.add_argument("--trials", type=int, default=3, help="runs with changes of a scenario")
     parser.add_argument("--workload", action="append", choices=sorted(ALL), help="only these")
-    parser.add_argument("--master", default="local[2,4]", help="Spark's master")
+    parser.add_argument(
+        "--cluster",
+        action="store_true",
+        help="changes on a cluster: executors fail, tasks are copied",
+    )
+    parser.add_argument(
+        "--as-users", action="store_true", help="without settings that make short tests quick"
+    )
     parser.add_argument("--results", type=Path, help="file that each verdict is appended to")
-    asked = parser.parse_args()
+    return parser
+
+
+def _scenarios(asked: argparse.Namespace, bench: Bench) -> Iterator[Scenario]:
+    if asked.again:
+        yield from recorded(asked.again)
+        return
     first = asked.first if asked.first is not None else random.randrange(1 << 30)
-    seeds = iter([asked.seed]) if asked.seed is not None else fresh(first)
+    workloads = asked.workload or list(ALL)
+    for seed in itertools.count(first):
+        yield draw(seed, asked.batches, asked.trials, workloads, bench.faults)
+
+
+def main() -> None:
+    asked = _parser().parse_args()
     folder = Path(tempfile.mkdtemp(prefix="keyroute-soak-"))
+    conf = class_path() if asked.as_users else {**QUICK, **bare_files()}
+    commit = _commit()
     failed = 0
-    with Bench(folder, asked.master) as bench:
-        workloads = asked.workload or list(ALL)
-        for verdict in soak(bench, seeds, asked.minutes * 60, workloads, asked.batches):
+    with ExitStack() as stack:
+        cluster = stack.enter_context(standalone_cluster(folder, _HOSTS)) if asked.cluster else None
+        bench = stack.enter_context(Bench(folder, conf, cluster))
+        scenarios = itertools.islice(_scenarios(asked, bench), asked.count)
+        for verdict in soak(bench, scenarios, asked.minutes * 60):
             print(line(verdict), flush=True)
             failed += bool(verdict.differences)
             if asked.results:
                 with asked.results.open("a") as out:
-                    out.write(record(verdict) + "\n")
+                    out.write(record(verdict, commit) + "\n")
     raise SystemExit(f"{failed} scenarios differ: {folder}" if failed else 0)
 
 

@@ -10,25 +10,29 @@ place of KeyRoute's; null: KeyRoute's own). Each line on the standard input is a
     set     key, value                 a setting of the queries that start from now on
     settle                             waits until all input is processed
     stop                               stops it
+    application                        its id
     states  workload, folder           rows of the newest state, one list for each of its reads
     end                                ends the application
 
-Where the file `fail-before` or `fail-after` is in the folder, one task attempt takes it away and
-fails: before it asks for the first row of its stores, or after it has had the last one.
+Where a file `fault-KIND` is in the folder, one task attempt takes it away and fails (`before` it
+asks for the first row of its stores, or `after` it has had the last one), or waits there until a
+copy of it is as far (`copy-before`, `copy-after`).
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from harness import cluster, stores
 from harness.feed import Feed
-from pyspark import cloudpickle
+from pyspark import TaskContext, cloudpickle
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
@@ -37,23 +41,40 @@ from pyspark.sql.types import StructField, StructType
 from differential import workloads
 from differential.workloads import ALL, StateRead
 
+_COPY_S = 15
 
-def _fails(folder: str, when: str) -> bool:
-    """Whether this attempt is the one to fail."""
+
+def _fail(folder: str, when: str) -> None:
+    """Fails where this attempt is the one to fail."""
+    with suppress(FileNotFoundError):
+        Path(folder, f"fault-{when}").unlink()
+        raise RuntimeError(f"a task attempt that is to fail {when}")
+
+
+def _copy(folder: str, when: str) -> None:
+    """Waits for a copy of this attempt where this is the one to be copied; a copy tells that it is
+    there. Without a copy it goes on after a while."""
+    context = TaskContext.get()
+    assert context is not None
+    held = Path(folder, f"held-{when}-{context.partitionId()}")
     try:
-        Path(folder, f"fail-{when}").unlink()
+        Path(folder, f"fault-{when}").rename(held)
     except FileNotFoundError:
-        return False
-    return True
+        held.unlink(missing_ok=True)
+        return
+    end = time.monotonic() + _COPY_S
+    while held.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    held.unlink(missing_ok=True)
 
 
 def _failing(folder: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def pass_on(rows: Iterator[Any]) -> Iterator[Any]:
-        if _fails(folder, "before"):
-            raise RuntimeError("a task attempt that is to fail before its rows")
+        _fail(folder, "before")
+        _copy(folder, "copy-before")
         kept = list(rows)
-        if _fails(folder, "after"):
-            raise RuntimeError("a task attempt that is to fail after its rows")
+        _fail(folder, "after")
+        _copy(folder, "copy-after")
         return iter(kept)
 
     return pass_on
@@ -109,6 +130,10 @@ class Worker:
         """Stops the query."""
         assert self.query is not None
         self.query.stop()
+
+    def application(self) -> str:
+        """The application's id."""
+        return str(self.session.sparkContext.applicationId)
 
     def states(self, workload: str, folder: str) -> list[list[list[Any]]]:
         """(partition, row as JSON, hash of the key by column order) of each state row."""

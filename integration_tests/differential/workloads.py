@@ -31,13 +31,18 @@ class StateRead:
 
 @dataclass(frozen=True)
 class Workload:
-    """One query over the feed's frame."""
+    """One query over the feed's frame.
+
+    Attributes:
+        columns: of a row of the feed, under the names that the operators' keys have.
+    """
 
     name: str
     mode: str
     build: Callable[[DataFrame], DataFrame]
     states: tuple[StateRead, ...] = (StateRead(),)
     needs_families: bool = False
+    columns: Callable[[dict[str, Any]], dict[str, Any]] = lambda row: row
 
 
 def _totals(frame: DataFrame) -> DataFrame:
@@ -197,6 +202,22 @@ def _group_state(frame: DataFrame) -> DataFrame:
     )
 
 
+def _of_scala(name: str) -> Callable[[DataFrame], DataFrame]:
+    """One of `BenchQueries`, whose keys are those of its initial states."""
+
+    def build(frame: DataFrame) -> DataFrame:
+        spark = frame.sparkSession
+        rows = frame.select(F.concat(F.lit("key-"), F.substring("k", 2, 9)).alias("k"), "v", "ts")
+        queries = spark._jvm.org.apache.spark.sql.keyroute.handoff.BenchQueries
+        return DataFrame(queries.build(name, rows._jdf), spark)
+
+    return build
+
+
+def _scala_key(row: dict[str, Any]) -> dict[str, Any]:
+    return {"value": None if row["k"] is None else f"key-{row['k'][1:]}"}
+
+
 _SIDES = tuple(StateRead(0, {"joinSide": side}) for side in ("left", "right"))
 
 
@@ -225,6 +246,17 @@ ALL = {
         Workload("same-key-twice", "update", _same_key_twice, (StateRead(0), StateRead(1))),
         Workload("subset-of-key", "update", _subset_of_key, (StateRead(0), StateRead(1))),
         Workload("windows-of-windows", "append", _windows_of_windows, (StateRead(0), StateRead(1))),
+        *(
+            Workload(name, "update", _of_scala(name), columns=_scala_key)
+            for name in ("map-groups", "flat-map-groups", "flat-map-groups-initial")
+        ),
+        *(
+            Workload(name, "update", _of_scala(name), _variables(0, *variables), True, _scala_key)
+            for name, variables in (
+                ("processor", ("rows", "kinds", "list")),
+                ("processor-initial", ("seen",)),
+            )
+        ),
         Workload("ledger", "update", _ledger, _variables(0, "total", "seen", "kinds"), True),
         Workload("ledger-pandas", "update", _ledger_pandas, _variables(0, "total", "seen"), True),
     )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from harness.tests_jar import find_tests_jar
+from harness.tests_jar import class_path
 
 _PACKAGE = "org.apache.spark.sql.keyroute.route"
 
 
 def bare_files() -> dict[str, str]:
     """Spark's settings."""
-    jar = find_tests_jar()
     return {
-        # On the JVMs' own class path: Hadoop asks for the classes before Spark adds its jars.
-        "spark.driver.extraClassPath": jar,
-        "spark.executor.extraClassPath": jar,
+        # Hadoop asks for the classes before Spark adds its jars.
+        **class_path(),
         "spark.hadoop.fs.file.impl": f"{_PACKAGE}.BareFilesWithChecksums",
         "spark.hadoop.fs.AbstractFileSystem.file.impl": f"{_PACKAGE}.BareFilesContext",
     }

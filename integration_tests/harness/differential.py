@@ -7,9 +7,13 @@ from collections.abc import Iterator
 import pytest
 from differential.bench import Bench
 
+from harness.bare_files import bare_files
+from harness.cluster import QUICK
+
 
 @pytest.fixture(scope="session")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """Local applications, in which a task may fail."""
-    with Bench(tmp_path_factory.mktemp("differential"), "local[2,4]") as opened:
+    conf = {**QUICK, **bare_files()}
+    with Bench(tmp_path_factory.mktemp("differential"), conf) as opened:
         yield opened

@@ -1,4 +1,4 @@
-"""The executors' processes of an application on local-cluster."""
+"""The executors' processes of an application."""
 
 from __future__ import annotations
 
@@ -10,8 +10,19 @@ from pathlib import Path
 _EXECUTOR = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"
 
 
+def kill_an_executor_of(application: str) -> int:
+    """SIGKILL to an executor of the application with this id, on any cluster; its process id."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        command = _command(int(folder.name))
+        if _EXECUTOR in command and application.encode() in command:
+            os.kill(int(folder.name), signal.SIGKILL)
+            return int(folder.name)
+    raise AssertionError(f"application {application} has no executor")
+
+
 def kill_an_executor(python: int) -> int:
-    """SIGKILL to one executor of the application that a Python process drives; its process id.
+    """SIGKILL to one executor of the application that a Python process drives on local-cluster; its
+    process id.
 
     The JVM of the driver is a child of the Python process, the executors are children of the JVM.
     """

@@ -16,6 +16,12 @@ SLOW_FILES_MS = "spark.hadoop.keyroute.test.handoffFileMs"
 SLOW_EXECUTOR = "spark.hadoop.keyroute.test.slowExecutor"
 
 
+def class_path() -> dict[str, str]:
+    """Spark's settings that put it on the JVMs' own class path."""
+    jar = find_tests_jar()
+    return {"spark.driver.extraClassPath": jar, "spark.executor.extraClassPath": jar}
+
+
 def find_tests_jar() -> str:
     """Its path."""
     jars = sorted(_FOLDER.glob("keyroute-spark-*-tests.jar"), key=lambda jar: jar.stat().st_mtime)

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.keyroute.handoff
 
+import scala.reflect.ClassTag
 import scala.util.control.NonFatal
 
 import org.apache.spark.broadcast.Broadcast
@@ -249,7 +250,7 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
         groups.groupOf,
         state.tables,
         state.version,
-        switch,
+        switch.map(broadcast(batch, _)),
         stores
       ),
       groups.bypassed
@@ -286,6 +287,6 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
   private def tablesOrNone(batch: PlannedBatch, tables: Option[InForce]): RoutingTables =
     tables.fold(RoutingTables.empty(batch.queryId.toString, Nil))(_.tables)
 
-  private def broadcast(batch: PlannedBatch, tables: RoutingTables): Broadcast[RoutingTables] =
-    batch.session.sparkContext.broadcast(tables)
+  private def broadcast[T: ClassTag](batch: PlannedBatch, value: T): Broadcast[T] =
+    batch.session.sparkContext.broadcast(value)
 }

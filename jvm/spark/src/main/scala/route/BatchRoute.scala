@@ -17,7 +17,8 @@ import io.keyroute.core.table.RoutingTables
   * @param tables
   *   in force in this batch; version 0 is no table
   * @param switch
-  *   in the batch that switches: what moves, and where it lies
+  *   in the batch that switches: what moves, and where it lies. A broadcast as the tables are, since it
+  *   grows with the square of the number of partitions, and each task carries the route
   * @param stores
   *   layout of the keys of each routed store, while a table is in force
   */
@@ -28,7 +29,7 @@ final case class BatchRoute(
     groupOf: Map[Long, Long],
     tables: Broadcast[RoutingTables],
     version: Long,
-    switch: Option[Switch],
+    switch: Option[Broadcast[Switch]],
     stores: Seq[StoreKeys] = Nil
 )
 

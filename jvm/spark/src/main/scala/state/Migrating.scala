@@ -120,7 +120,7 @@ trait Migrating extends StateStoreProvider {
       lazy val raw = rawOf(store)
       route.switch.foreach { switch =>
         val start = System.nanoTime()
-        new MovedRowsApply(id, switch, hadoopConf).apply(raw)
+        new MovedRowsApply(id, switch.value, hadoopConf).apply(raw)
         Migrating.report(route, (System.nanoTime() - start) / 1000000)
       }
       for {

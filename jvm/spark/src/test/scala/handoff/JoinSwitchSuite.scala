@@ -123,17 +123,9 @@ class JoinSwitchSuite extends SwitchCells {
   }
 
   test("control: with one side's state left behind the results differ") {
-    TestDecider.change = d =>
-      d.copy(route =
-        d.route.copy(
-          switch = d.route.switch.map(s =>
-            s.copy(files = s.files.map { f =>
-              if (f.store.startsWith("left")) f else f.copy(segments = Nil)
-            })
-          ),
-          stores = Nil
-        )
-      )
+    TestDecider.change = SwitchEdits.files(_) { f =>
+      if (f.store.startsWith("left")) f else f.copy(segments = Nil)
+    }
     val query = new TestQuery(of("inner", 2), off1)
     begin(query)
     TestDesk.want(TestTables.random(7L, Workloads.Keys))

@@ -10,12 +10,7 @@ import io.keyroute.spark.KeyRouteExtension
 object MigrationOff {
 
   /** The batch's switch without anything that moves, and without the look at where rows lie. */
-  def unmoved(d: BatchDecision): BatchDecision = d.copy(route =
-    d.route.copy(
-      switch = d.route.switch.map(s => s.copy(files = s.files.map(_.copy(segments = Nil)))),
-      stores = Nil
-    )
-  )
+  def unmoved(d: BatchDecision): BatchDecision = SwitchEdits.files(d)(_.copy(segments = Nil))
 }
 
 /** For an application that a test starts, in place of the plugin: its queries are told what to switch

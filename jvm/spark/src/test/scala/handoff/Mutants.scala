@@ -25,14 +25,7 @@ object Mutants {
       partitions: Int,
       conf: Configuration
   ): BatchDecision =
-    d.copy(route =
-      d.route.copy(
-        switch = d.route.switch.map { s =>
-          s.copy(files = s.files.map(rewritten(_, partitions, conf)(change(mutant, partitions))))
-        },
-        stores = Nil // no look at where rows lie
-      )
-    )
+    SwitchEdits.files(d)(rewritten(_, partitions, conf)(change(mutant, partitions)))
 
   /** Where a row of a family goes that was to go to a partition; None: nowhere. */
   private def change(mutant: String, partitions: Int): (String, Int) => Option[Int] = {
