@@ -41,6 +41,9 @@ private[count] final class GroupCounts(shape: GroupShape) {
     keys.merge(other.keys)
   }
 
+  /** Merges the keys into others. */
+  def addKeys(into: KeySummary): Unit = into.merge(keys)
+
   /** max / mean of the partitions' rows; 1 where there are none. */
   def imbalance: Double = {
     val rows = partitionRows.sum

@@ -75,6 +75,9 @@ private[count] final class PeriodCounts(
   /** Of each group, in the order of the query's groups. */
   def imbalances: Seq[Double] = shapes.map(s => groups.get(s.group).fold(1.0)(_.imbalance))
 
+  /** Merges the keys of one group into others. */
+  def addKeys(of: Long, into: KeySummary): Unit = groups.get(of).foreach(_.addKeys(into))
+
   def toProto: Period = {
     val made = message.getOrElse(build())
     message = Some(made)

@@ -94,6 +94,13 @@ private[count] final class RunStatistics(val query: RunningQuery, history: Histo
   /** Closed periods, oldest first, then the open one. */
   def periods: Seq[Period] = (closedPeriods ++ openPeriod).map(_.toProto)
 
+  /** Fingerprints of the keys of a group, the heaviest first. */
+  def heaviest(group: Long): Seq[Long] = {
+    val all = new KeySummary
+    (closedPeriods ++ openPeriod ++ pending.values.map(_.counts)).foreach(_.addKeys(group, all))
+    all.toProto.toSeq.flatMap(_.getFingerprintsList.asScala.map(_.longValue))
+  }
+
   // What a report of the batch goes into; none where the batch is forgotten.
   private def target(batch: Long): Option[(BatchReports, PeriodCounts)] =
     if (batch > lastClosed) {

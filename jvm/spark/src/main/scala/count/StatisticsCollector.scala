@@ -89,6 +89,12 @@ final class StatisticsCollector(
   def placement(runId: UUID): Map[(Long, Int), String] =
     run(runId).fold(Map.empty[(Long, Int), String])(_.placement)
 
+  /** Fingerprints of the keys of a group that were counted, the heaviest first; of batches that are not
+    * over, too. */
+  def heaviest(runId: UUID, group: Long): Seq[Long] = run(runId).toSeq.flatMap { run =>
+    run.synchronized(run.heaviest(group))
+  }
+
   /** The newest batches of a run, oldest first. */
   def batches(runId: UUID): Seq[BatchStatus] = run(runId).toSeq.flatMap { run =>
     run.synchronized {

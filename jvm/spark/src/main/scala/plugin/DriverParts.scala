@@ -1,5 +1,6 @@
 package org.apache.spark.sql.keyroute.plugin
 
+import scala.util.Random
 import scala.util.control.NonFatal
 
 import com.codahale.metrics.{Gauge, MetricRegistry}
@@ -17,6 +18,7 @@ import org.apache.spark.sql.keyroute.publish.{
   RunningQuery,
   ZooKeeperPublisher
 }
+import org.apache.spark.sql.keyroute.stress.StressMode
 import org.apache.spark.{SPARK_VERSION, SparkContext}
 
 import io.keyroute.core.table.RoutingTables
@@ -92,6 +94,14 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
   }
 
   private def makePublisher(): Option[Publisher] =
+    Settings.stressBatches.in(settings) match {
+      case 0 => makeZooKeeperPublisher()
+      case every =>
+        val seed = Settings.stressSeed.in(settings).getOrElse(Random.nextLong())
+        Some(new StressMode(every, seed, collector.heaviest))
+    }
+
+  private def makeZooKeeperPublisher(): Option[Publisher] =
     Settings.zookeeperConnect.in(settings) match {
       case "" =>
         logWarning(s"${Settings.zookeeperConnect.key} is not set: queries are counted and " +

@@ -236,6 +236,23 @@ object Settings extends Logging {
     bool
   )
 
+  val stressBatches: Setting[Int] = Setting(
+    "spark.keyroute.stress.batches",
+    "0",
+    "integer",
+    "For tests: every query changes to random tables after so many batches, without ZooKeeper and " +
+      "controller; 0 is off.",
+    between(0L, Int.MaxValue.toLong)(_).toInt
+  )
+
+  val stressSeed: Setting[Option[Long]] = Setting(
+    "spark.keyroute.stress.seed",
+    "",
+    "integer",
+    "What those random tables are drawn from; without it a number that the driver's log tells.",
+    s => Option.when(s.nonEmpty)(s.toLong)
+  )
+
   val all: Seq[Setting[_]] = Seq(
     enabled,
     zookeeperConnect,
@@ -256,6 +273,8 @@ object Settings extends Logging {
     handoffPostponements,
     handoffAttempts,
     handoffMaxBytes,
-    assumeNoTable
+    assumeNoTable,
+    stressBatches,
+    stressSeed
   )
 }

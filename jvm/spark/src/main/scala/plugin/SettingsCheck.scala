@@ -3,11 +3,11 @@ package org.apache.spark.sql.keyroute.plugin
 import org.apache.spark.SparkConf
 
 /** Refuses what a user surely did not mean: a key that does not exist, a value that cannot be
-  * read. */
+  * read, two settings that contradict each other. */
 object SettingsCheck {
 
   /** @throws IllegalArgumentException
-    *   that names the key and, where one is near, the key that was meant
+    *   that names the keys and, where one is near, the key that was meant
     */
   def check(conf: SparkConf): Unit = {
     val keys = Settings.all.map(_.key)
@@ -15,6 +15,13 @@ object SettingsCheck {
       .find(!keys.contains(_))
       .foreach(key => throw new IllegalArgumentException(unknown(key, keys)))
     Settings.all.foreach(_.in(conf.getOption))
+    if (
+      Settings.stressBatches.in(conf.getOption) > 0 &&
+      Settings.zookeeperConnect.in(conf.getOption).nonEmpty
+    ) throw new IllegalArgumentException(
+      s"${Settings.stressBatches.key} makes the driver itself decide which tables are wanted, with " +
+        s"${Settings.zookeeperConnect.key} it is a controller that does: set one of them only"
+    )
   }
 
   private def unknown(key: String, keys: Seq[String]): String = {

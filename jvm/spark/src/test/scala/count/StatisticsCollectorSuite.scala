@@ -122,6 +122,17 @@ class StatisticsCollectorSuite extends AnyFunSuite {
     assert(edge.getPairs.getCountsList.asScala.map(_.longValue) == Seq(12, 6, 2))
   }
 
+  test("the heaviest keys of a group, of closed periods and of batches that are not over") {
+    val f = new Fixture(periodRows = 5)
+    f.wrote(0, 0, "a", 6, 0, 0)
+    f.end(0, 6)
+    f.settle()
+    f.wrote(1, 0, "a", 0, 1, 9)
+    assert(f.collector.heaviest(f.query.runId, 0) == Seq(2, 0, 1))
+    assert(f.collector.heaviest(f.query.runId, 1).isEmpty)
+    assert(f.collector.heaviest(UUID.randomUUID(), 0).isEmpty)
+  }
+
   test("a map task counts once: speculation, retries, recomputed stages") {
     val f = new Fixture
     f.wrote(0, 0, "a", 5, 0, 0)

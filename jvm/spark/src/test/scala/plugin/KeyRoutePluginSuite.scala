@@ -4,8 +4,11 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.keyroute.count.Reports
 import org.apache.spark.sql.keyroute.publish.NoReconfigurations
 import org.apache.spark.{SparkConf, SparkContext}
+
+import io.keyroute.core.table.RoutingTables
 
 class KeyRoutePluginSuite extends AnyFunSuite {
   private val rocksDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -37,6 +40,21 @@ class KeyRoutePluginSuite extends AnyFunSuite {
       assert(Driver.placement.isEmpty)
     }
     assert(Driver.reconfigurations eq NoReconfigurations)
+  }
+
+  test("tables are asked for in stress mode, and only there") {
+    val query = Reports.query()
+    def asked(settings: (String, String)*): Option[RoutingTables] =
+      withContext(conf(settings: _*)) { _ =>
+        Driver.reconfigurations.started(query)
+        Driver.reconfigurations.asked(query.runId)
+      }
+    assert(asked().isEmpty)
+    val seeds = Seq("7", "7", "8").map(seed =>
+      asked("spark.keyroute.stress.batches" -> "1", "spark.keyroute.stress.seed" -> seed).get
+    )
+    assert(seeds.head.version == 1 && !seeds.head.isEmpty)
+    assert(seeds(0) == seeds(1) && seeds(0) != seeds(2))
   }
 
   test("what is configured already is kept") {

@@ -35,6 +35,17 @@ class SettingsCheckSuite extends AnyFunSuite {
     }
   }
 
+  test("stress mode beside a ZooKeeper is refused: only one can decide") {
+    val conf = new SparkConf(false).set("spark.keyroute.zookeeper.connect", "h:1")
+    SettingsCheck.check(conf.clone().set("spark.keyroute.stress.batches", "0"))
+    val e = intercept[IllegalArgumentException] {
+      SettingsCheck.check(conf.set("spark.keyroute.stress.batches", "2"))
+    }
+    assert(e.getMessage.contains("spark.keyroute.zookeeper.connect") &&
+      e.getMessage.contains("spark.keyroute.stress.batches"))
+    assert(refusal("spark.keyroute.stress.seed", "x").contains("must be integer"))
+  }
+
   test("keys of ours that are right, and keys of others, pass") {
     SettingsCheck.check(new SparkConf(false).set("spark.keyroute.gateway.port", "0")
       .set("spark.keyrouter.other", "x").set("spark.sql.shuffle.partitions", "3"))
