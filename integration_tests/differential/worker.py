@@ -2,14 +2,17 @@
 
     python -m differential.worker CONFIG.json
 
-CONFIG: zookeeper (null: Spark alone, without the jar), root, token, conf (Spark's), plugin (in
-place of KeyRoute's; null: KeyRoute's own). Each line on the standard input is a request, JSON with
-`do`; each is answered by a line of JSON, `{"ok": ...}` or `{"error": text}`:
+CONFIG: zookeeper (null: none), plain (whether without the jar; where it is left out: if there is no
+ZooKeeper), root, token, conf (Spark's), plugin (in place of KeyRoute's; null: KeyRoute's own),
+workloads (module whose ALL has the queries; where it is left out: the bench's). Each line on the
+standard input is a request, JSON with `do`; each is answered by a line of JSON, `{"ok": ...}` or
+`{"error": text}`:
 
     start   workload, store, folder    starts the query, or starts it again; its id
     set     key, value                 a setting of the queries that start from now on
     settle                             waits until all input is processed
     stop                               stops it
+    through workload, store, folder    runs it over all the input there is, a file a batch
     application                        its id
     states  workload, folder           rows of the newest state, one list for each of its reads
     end                                ends the application
@@ -21,6 +24,7 @@ copy of it is as far (`copy-before`, `copy-after`).
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import time
@@ -31,15 +35,13 @@ from pathlib import Path
 from typing import Any
 
 from harness import cluster, stores
-from harness.feed import Feed
 from pyspark import TaskContext, cloudpickle
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 from pyspark.sql.types import StructField, StructType
 
-from differential import workloads
-from differential.workloads import ALL, StateRead
+from differential.workloads import StateRead
 
 _COPY_S = 15
 
@@ -84,8 +86,11 @@ class Worker:
     """The application."""
 
     def __init__(self, config: dict[str, Any]) -> None:
-        cloudpickle.register_pickle_by_value(workloads)
-        self.plain = config["zookeeper"] is None
+        module = importlib.import_module(config.get("workloads", "differential.workloads"))
+        # With the modules beside it: what they hold travels to the tasks with the plan.
+        cloudpickle.register_pickle_by_value(sys.modules[module.__name__.partition(".")[0]])
+        self.workloads: dict[str, Any] = module.ALL
+        self.plain: bool = config.get("plain", config["zookeeper"] is None)
         self.session: SparkSession = self._builder(config).getOrCreate()
         self.query: StreamingQuery | None = None
 
@@ -104,9 +109,19 @@ class Worker:
 
     def start(self, workload: str, store: str, folder: str) -> str:
         """Starts the query."""
+        self.query = self._writer(workload, store, folder).start()
+        return str(self.query.id)
+
+    def through(self, workload: str, store: str, folder: str) -> None:
+        """Runs the query over all the input there is, a file of each of its streams a batch."""
+        writer = self._writer(workload, store, folder).trigger(availableNow=True)
+        self.query = writer.start()
+        self.query.awaitTermination()
+
+    def _writer(self, workload: str, store: str, folder: str) -> DataStreamWriter:
         stores.use(self.session, store, plain=self.plain)
-        asked = ALL[workload]
-        frame = asked.build(Feed(Path(folder, "in")).stream(self.session))
+        asked = self.workloads[workload]
+        frame = asked.read(self.session, Path(folder))
         out = Path(folder, "out")
         out.mkdir(exist_ok=True)
 
@@ -118,8 +133,7 @@ class Worker:
 
         writer = frame.writeStream.queryName(workload).outputMode(asked.mode)
         writer = writer.option("checkpointLocation", str(Path(folder, "checkpoint")))
-        self.query = writer.foreachBatch(keep).start()
-        return str(self.query.id)
+        return writer.foreachBatch(keep)
 
     def settle(self) -> None:
         """Waits until all input is processed."""
@@ -137,7 +151,7 @@ class Worker:
 
     def states(self, workload: str, folder: str) -> list[list[list[Any]]]:
         """(partition, row as JSON, hash of the key by column order) of each state row."""
-        return [self._state(read, folder) for read in ALL[workload].states]
+        return [self._state(read, folder) for read in self.workloads[workload].states]
 
     def _state(self, read: StateRead, folder: str) -> list[list[Any]]:
         reader = self.session.read.format("statestore").option("operatorId", read.operator)

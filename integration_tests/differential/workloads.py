@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pyspark.sql import DataFrame, Row
+from harness.feed import Feed
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
@@ -43,6 +45,10 @@ class Workload:
     states: tuple[StateRead, ...] = (StateRead(),)
     needs_families: bool = False
     columns: Callable[[dict[str, Any]], dict[str, Any]] = lambda row: row
+
+    def read(self, session: SparkSession, folder: Path) -> DataFrame:
+        """The query over the feed in a folder."""
+        return self.build(Feed(folder / "in").stream(session))
 
 
 def _totals(frame: DataFrame) -> DataFrame:

@@ -33,7 +33,7 @@ QUICK = {
 
 
 def builder(
-    zookeeper: str,
+    zookeeper: str | None,
     root: str,
     token_file: Path,
     executors: int = 3,

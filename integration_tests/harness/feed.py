@@ -17,8 +17,9 @@ _FIRST_MTIME = 1_700_000_000
 class Feed:
     """A folder of JSON files; each `put` is the input of one batch."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, schema: str = SCHEMA) -> None:
         self.folder = folder
+        self.schema = schema
         folder.mkdir(parents=True, exist_ok=True)
         self.batches: list[list[dict[str, Any]]] = []
 
@@ -32,12 +33,12 @@ class Feed:
         part.rename(self.folder / f"{number:04d}.json")
 
     def stream(self, spark: SparkSession) -> DataFrame:
-        reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+        reader = spark.readStream.schema(self.schema).option("maxFilesPerTrigger", 1)
         return reader.json(str(self.folder))
 
     def batch(self, spark: SparkSession) -> DataFrame:
         """The same rows as a static frame."""
-        return spark.read.schema(SCHEMA).json(str(self.folder))
+        return spark.read.schema(self.schema).json(str(self.folder))
 
 
 def rows(batch: int, count: int = 400, keys: int = 97, groups: int = 13) -> list[dict[str, Any]]:

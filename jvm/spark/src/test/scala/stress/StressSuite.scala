@@ -78,6 +78,16 @@ class StressSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(tables(status).hash == status.getTableHash && tables(status).isEmpty)
   }
 
+  test("control: without migration the results differ") {
+    stress(every = 2): Unit
+    TestDecider.change = MigrationOff.unmoved
+    val query = new TestQuery(Workloads.aggregation, Storage.plain)
+    query.start()
+    query.feed(3)
+    query.stop()
+    assert(query.wrong.nonEmpty && query.wrong.forall(_ >= 1))
+  }
+
   test("two queries at once, in every batch from the first on") {
     val board = stress(every = 1)
     val queries = Seq(
