@@ -52,6 +52,24 @@ final class JoinWorkloads(format: Int) {
     settings = settings
   )
 
+  /** On keys that are equal by a collation only: one side writes them in its own way.
+    *
+    * @param written
+    *   SQL of a right key from `rk`
+    */
+  def collated(collation: String, written: String): Workload = Workload(
+    s"inner join by $collation, state format $format",
+    "append",
+    rocksDbOnly = false,
+    in => {
+      val l = left(in).withColumn("lk", expr(s"lk collate $collation"))
+      val r = right(in).withColumn("rk", expr(s"if(rv % 8 < 6, rk, $written) collate $collation"))
+      l.join(r, inRange).select("lk", "lv", "rv")
+    },
+    () => new JoinModel("inner").step,
+    settings = settings
+  )
+
   /** Without an exchange between the join and what follows it; one group. */
   val thenSameKey: Workload = Workload(
     s"join, then dropDuplicates on its key, state format $format",

@@ -3,6 +3,8 @@ package org.apache.spark.sql.keyroute.handoff
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.keyroute.publish.RunningQuery
+
 import io.keyroute.core.table.{GroupTable, RoutingTables}
 
 /** Tests of one operator on one kind of state. */
@@ -30,15 +32,19 @@ trait SwitchCells extends AnyFunSuite with BeforeAndAfterEach {
   /** A table switches the running query, the query is stopped and goes on with it, and the empty table
     * takes it back; every row as Spark alone would have it, and all state where the table says.
     *
+    * @param moving
+    *   the tables that are switched to, of version 7
     * @param checkState
     *   called while the query is stopped, with the tables in force and the batches so far
     */
-  protected def thereAndBack(workload: Workload, storage: Storage)(
-      checkState: (TestQuery, RoutingTables, Int) => Unit
-  ): Unit = {
+  protected def thereAndBack(
+      workload: Workload,
+      storage: Storage,
+      moving: RunningQuery => RoutingTables = TestTables.random(7L, Workloads.Keys)
+  )(checkState: (TestQuery, RoutingTables, Int) => Unit): Unit = {
     val query = new TestQuery(workload, storage)
     begin(query)
-    TestDesk.want(TestTables.random(7L, Workloads.Keys))
+    TestDesk.want(moving)
     query.feed(2)
     assert(
       TestDesk.switches.map(s => (s.batch, s.toVersion, s.pulled)) == Seq((2L, 7L, false)),
@@ -48,7 +54,7 @@ trait SwitchCells extends AnyFunSuite with BeforeAndAfterEach {
     query.stop()
     TestDesk.wantNothing()
     assert(query.wrong == Nil)
-    val tables = TestTables.random(7L, Workloads.Keys)(TestDesk.started.head)
+    val tables = moving(TestDesk.started.head)
     checkState(query, tables, 4)
 
     query.start()

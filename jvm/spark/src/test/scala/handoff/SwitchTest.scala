@@ -14,7 +14,7 @@ import org.apache.spark.sql.keyroute.state.{
   RoutedHDFSBackedStateStoreProvider,
   RoutedRocksDBStateStoreProvider
 }
-import org.apache.spark.sql.streaming.StreamingQuery
+import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, Dataset, Row}
 
@@ -101,13 +101,17 @@ object SwitchTest {
 final class TestQuery(val workload: Workload, storage: Storage, fromFiles: Boolean = false) {
   import SwitchTest.spark
 
-  val checkpoint: Path = Files.createTempDirectory("keyroute-checkpoint")
+  /** May be changed between runs. */
+  var checkpoint: Path = Files.createTempDirectory("keyroute-checkpoint")
 
   /** Rows of each batch that the sink saw last, unsorted. */
   val batches: mutable.TreeMap[Long, Seq[String]] = mutable.TreeMap.empty
 
   /** Called by the sink with the batch's number, before it keeps the rows. */
   @volatile var inSink: Long => Unit = _ => ()
+
+  /** The sink's own look at the batch's frame. */
+  @volatile var look: DataFrame => Seq[Row] = _.collect().toSeq
 
   private val stream = {
     import spark.implicits._
@@ -120,22 +124,30 @@ final class TestQuery(val workload: Workload, storage: Storage, fromFiles: Boole
   /** @param as
     *   the query as a user has changed it since
     * @param on
-    *   what the session says of state by now; a checkpoint holds on to what it was made with */
-  def start(as: Workload = workload, on: Storage = storage): StreamingQuery = {
+    *   what the session says of state by now; a checkpoint holds on to what it was made with
+    * @param into
+    *   another sink than the one that keeps [[batches]] */
+  def start(
+      as: Workload = workload,
+      on: Storage = storage,
+      into: DataStreamWriter[Row] => DataStreamWriter[Row] = kept
+  ): StreamingQuery = {
     on.settings.foreach { case (k, v) => spark.conf.set(k, v) }
     workload.settings.foreach { case (k, v) => spark.conf.set(k, v) }
-    val query = as.query(input).writeStream.outputMode(workload.mode)
-      .option("checkpointLocation", checkpoint.toString)
-      .foreachBatch { (frame: DataFrame, batch: Long) =>
-        val rows = frame.collect().map(_.toString).toSeq
-        inSink(batch)
-        synchronized(batches(batch) = rows)
-      }
-      .start()
+    val query = into(as.query(input).writeStream.outputMode(workload.mode))
+      .option("checkpointLocation", checkpoint.toString).start()
     workload.settings.keys.foreach(spark.conf.unset) // the stream has a session of its own
     running = Some(query)
     query
   }
+
+  /** The sink that keeps [[batches]]. */
+  def kept(writer: DataStreamWriter[Row]): DataStreamWriter[Row] =
+    writer.foreachBatch { (frame: DataFrame, batch: Long) =>
+      val rows = look(frame).map(_.toString)
+      inSink(batch)
+      synchronized(batches(batch) = rows)
+    }
 
   private def input: Dataset[Event] =
     if (!fromFiles) stream.toDS()
@@ -169,6 +181,12 @@ final class TestQuery(val workload: Workload, storage: Storage, fromFiles: Boole
       val wanted = model(Workloads.batch(b)).sorted
       batches.get(b.toLong).map(_.sorted) != Some(wanted)
     }.map(_.toLong)
+  }
+
+  /** The rows of all batches together, as they must be. */
+  def allRows: Seq[String] = {
+    val model = workload.model()
+    (0 until fed).flatMap(b => model(Workloads.batch(b)))
   }
 
   /** After the newest batch, where the workload's model counts them. */

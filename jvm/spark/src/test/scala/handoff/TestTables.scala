@@ -12,6 +12,10 @@ object TestTables {
 
   /** Owners of slots where slots may move, entries for `keys` in any case. */
   def random(version: Long, keys: Seq[String] = Nil)(query: RunningQuery): RoutingTables =
+    ofFingerprints(version, keys.map(fingerprint))(query)
+
+  /** As [[random]], with entries for keys of any type. */
+  def ofFingerprints(version: Long, keys: Seq[Long])(query: RunningQuery): RoutingTables =
     RoutingTables(version, query.queryId.toString, query.groups.map(table(_, keys, version)), Nil)
 
   /** Back to Spark's hash. */
@@ -27,9 +31,9 @@ object TestTables {
     RoutingTables(version, query.queryId.toString, groups, Nil)
   }
 
-  private def table(shape: GroupShape, keys: Seq[String], seed: Long): GroupTable = {
+  private def table(shape: GroupShape, keys: Seq[Long], seed: Long): GroupTable = {
     val random = new Random(seed)
-    val entries = keys.map(k => fingerprint(k) -> random.nextInt(shape.partitions)).sortBy(_._1)
+    val entries = keys.map(_ -> random.nextInt(shape.partitions)).sortBy(_._1)
     val owners =
       if (shape.stableSlots) Array.fill(shape.slots)(random.nextInt(shape.partitions))
       else Array.empty[Int]
