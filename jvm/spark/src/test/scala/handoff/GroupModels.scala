@@ -73,6 +73,18 @@ final class EventTimeModel(initial: Seq[(String, Seen)], asked: Boolean) extends
   }
 }
 
+/** What a batch keeps of its keys is gone in the next. */
+final class ForgettingModel extends TimedModel(0) {
+  private var rows = 0L
+  override def stateRows: Long = rows
+
+  override protected def step(events: Seq[Event]): Seq[String] = {
+    val sums = events.groupMapReduce(_.k)(_.v)(_ + _)
+    rows = sums.size.toLong
+    sums.toSeq.map { case (k, sum) => s"[$k,0,$sum,false]" }
+  }
+}
+
 /** A key has another group in each batch; those of the first start with something. */
 final class ByTimeModel(initial: Map[String, Seen]) extends TimedModel(0) {
   private var start = initial

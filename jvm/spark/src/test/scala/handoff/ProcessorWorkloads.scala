@@ -4,7 +4,7 @@ import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.streaming._
 
-/** `transformWithState` whose timers fire, with and without an initial state. */
+/** `transformWithState` whose timers fire, with and without an initial state, and whose state ends. */
 final class ProcessorWorkloads(spark: SparkSession) {
   import GroupModels.Initial
   import spark.implicits._
@@ -33,6 +33,45 @@ final class ProcessorWorkloads(spark: SparkSession) {
     () => new EventTimeModel(Initial, asked = false),
     variables = Seq(Some("seen"))
   )
+
+  /** A value, a list and a map live until the next batch. A key that has no rows then must lose them
+    * all the same, and it does by the index of what ends when. */
+  def forgetting: Workload = Workload(
+    "transformWithState, state that ends",
+    "update",
+    rocksDbOnly = true,
+    TimedWorkloads.some(_).as[Event].groupByKey(_.k)
+      .transformWithState(new Forgetting, TimeMode.ProcessingTime(), OutputMode.Update()).toDF(),
+    () => new ForgettingModel,
+    variables = Seq(Some("one"), Some("some"), Some("named"))
+  )
+}
+
+/** Tells what it finds of a key, and keeps one of each kind until the next batch. */
+final class Forgetting extends StatefulProcessor[String, Event, Told] {
+  @transient private var one: ValueState[Long] = _
+  @transient private var some: ListState[Long] = _
+  @transient private var named: MapState[Long, Long] = _
+
+  override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
+    val (long, brief) = (Encoders.scalaLong, TTLConfig(java.time.Duration.ofMillis(1)))
+    one = getHandle.getValueState("one", long, brief)
+    some = getHandle.getListState("some", long, brief)
+    named = getHandle.getMapState("named", long, long, brief)
+  }
+
+  override def handleInputRows(
+      key: String,
+      rows: Iterator[Event],
+      timers: TimerValues
+  ): Iterator[Told] = {
+    val found = (if (one.exists()) 1 else 0) + some.get().size + named.iterator().size
+    val sum = rows.map(_.v).sum
+    one.update(sum)
+    some.put(Array(sum))
+    named.updateValue(7, sum)
+    Iterator.single(Told(key, found.toLong, sum, end = false))
+  }
 }
 
 /** Keeps what it has seen of a group until the group's only timer. */

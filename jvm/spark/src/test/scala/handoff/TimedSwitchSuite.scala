@@ -25,9 +25,13 @@ class TimedSwitchSuite extends SwitchCells {
     TimedWorkloads.sessions("complete", mergedEarly = false) -> Seq(hdfs),
     processors.clock -> Seq(plain),
     processors.initial -> Seq(logged, named),
+    processors.forgetting -> Seq(plain, named),
     TimedWorkloads.windows("append") -> Seq(named, hdfs),
     TimedWorkloads.windows("update") -> Seq(logged),
     TimedWorkloads.windows("complete") -> Seq(plain),
+    TimedWorkloads.windows("append", slide = 60) -> Seq(plain),
+    TimedWorkloads.windows("update", slide = 60) -> Seq(hdfs),
+    TimedWorkloads.windows("complete", slide = 60) -> Seq(named),
     TimedWorkloads.complete -> Seq(hdfs),
     TimedWorkloads.distinct -> Seq(plain),
     TimedWorkloads.limited -> Seq(named)

@@ -100,13 +100,18 @@ object TimedWorkloads {
 
   private final case class Session(k: String, start: Long, end: Long, n: Int)
 
-  /** Windows of three batches, each told, or forgotten, in the second batch after it. */
-  def windows(mode: String): Workload = Workload(
-    s"windows that end, $mode",
+  /** Windows of three batches, each told, or forgotten, in the second batch after it.
+    *
+    * @param slide
+    *   in seconds, how far apart they begin; 180: they do not overlap
+    */
+  def windows(mode: String, slide: Int = 180): Workload = Workload(
+    s"${if (slide == 180) "windows" else "sliding windows"} that end, $mode",
     mode,
     rocksDbOnly = false,
     some(_).withWatermark("ts", "0 seconds")
-      .groupBy(window(col("ts"), "3 minutes").as("w"), col("k")).agg(sum("v").as("s"))
+      .groupBy(window(col("ts"), "180 seconds", s"$slide seconds").as("w"), col("k"))
+      .agg(sum("v").as("s"))
       .select(col("w.start").cast("long"), col("k"), col("s")),
     () =>
       new TimedModel(0) {
@@ -114,11 +119,10 @@ object TimedWorkloads {
         override def stateRows: Long = open.size.toLong
 
         override protected def step(events: Seq[Event]): Seq[String] = {
-          val touched = events.map(e => (now / 180 * 180, e.k)).distinct
-          events.foreach { e =>
-            val key = (now / 180 * 180, e.k)
-            open += key -> (open.getOrElse(key, 0L) + e.v)
-          }
+          val starts = Range.Long(now / slide * slide, now - 180, -slide.toLong)
+          val touched = for (start <- starts; k <- events.map(_.k).distinct) yield (start, k)
+          for (e <- events; start <- starts)
+            open += (start, e.k) -> (open.getOrElse((start, e.k), 0L) + e.v)
           val (gone, left) = open.partition { case ((start, _), _) => start + 180 <= watermark }
           val told = mode match {
             case "append" => gone
