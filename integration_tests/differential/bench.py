@@ -26,6 +26,7 @@ from keyroute.zookeeper.session import Session
 from keyroute.zookeeper.store import Store
 
 _ROOT = "/keyroute"
+_PATIENCE_S = 40.0
 # A task may fail.
 _LOCAL = "local[2,4]"
 # Spark copies whatever is slower than the first to end.
@@ -83,7 +84,12 @@ class Bench:
             self.lanes[name] = self._lane(name, _LOCAL, self._conf)
         changed = (self._cluster, {**self._conf, **_RESTLESS}) if self._cluster else None
         self.lanes["changed"] = self._lane("changed", *(changed or (_LOCAL, self._conf)))
-        self._client = connect(self.zookeeper.connect_string)
+        # On a machine that is busy for hours, nothing may hang on seconds.
+        self._client = connect(
+            self.zookeeper.connect_string,
+            connect_timeout_s=_PATIENCE_S,
+            session_timeout_s=_PATIENCE_S,
+        )
         self.store = Store(Session(self._client), Tree(_ROOT))
         return self
 

@@ -1,4 +1,4 @@
-"""The table of what a soak ran.
+"""The table of what soaks ran, as Markdown.
 
 python -m differential.report FILE [FILE ...]
 """
@@ -9,26 +9,74 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from harness.stores import STORES
+
+# Columns, and the kinds of faults that each counts.
+_FAULTS = {
+    "driver killed": ("driver",),
+    "executor killed": ("executor",),
+    "attempt failed": ("before", "after"),
+    "attempt copied": ("copy-before", "copy-after"),
+    "handoff file lost or damaged": ("lost", "damaged"),
+}
+_ALL = "all"
+
+
+@dataclass
+class Row:
+    """What the runs of a query on a provider and format came to."""
+
+    runs: int = 0
+    changes: int = 0
+    moved: int = 0
+    differing: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+
+    def add(self, verdict: dict[str, Any]) -> None:
+        self.runs += len(verdict["changes"])
+        self.changes += sum(verdict["changes"])
+        self.moved += sum(verdict["moved"])
+        self.differing += bool(verdict["differences"])
+        self.faults.update(kind.split(" ")[0] for trial in verdict["faults"] for kind in trial)
 
 
 def table(lines: Iterable[str]) -> str:
-    """Runs, changes of tables and differences, by query, store and fault, as Markdown."""
-    runs: Counter[tuple[str, str, str]] = Counter()
-    changes: Counter[tuple[str, str, str]] = Counter()
-    differing: Counter[tuple[str, str, str]] = Counter()
+    """A row for each query on each provider and format, and one for all."""
+    rows: dict[tuple[str, str], Row] = {}
     for line in lines:
         verdict = json.loads(line)
-        fault = ", ".join(verdict["faults"]) or "none"
-        for row in ((verdict["workload"], verdict["store"], fault), ("all", "all", "all")):
-            runs[row] += 1
-            changes[row] += verdict["changes"]
-            differing[row] += bool(verdict["differences"])
-    out = ["| query | state store | fault | runs | reconfigurations | differences |"]
-    out.append("|---|---|---|---|---|---|")
-    ordered = sorted(runs, key=lambda r: (r[0] == "all", r))
-    out += [f"| {' | '.join(r)} | {runs[r]} | {changes[r]} | {differing[r]} |" for r in ordered]
-    return "\n".join(out)
+        scenario = verdict["scenario"]
+        for key in ((scenario["workload"], scenario["store"]), (_ALL, _ALL)):
+            rows.setdefault(key, Row()).add(verdict)
+    columns = ["query", "provider, format", "runs", "reconfigurations", "state rows moved"]
+    columns += [*_FAULTS, "differences"]
+    out = [_line(columns), _line(["---"] * len(columns))]
+    order = sorted(rows, key=lambda key: (key[0] == _ALL, key))
+    return "\n".join([*out, *(_line(_cells(key, rows[key])) for key in order)])
+
+
+def _cells(key: tuple[str, str], row: Row) -> list[str]:
+    faults = [sum(row.faults[kind] for kind in kinds) for kinds in _FAULTS.values()]
+    figures = [row.runs, row.changes, row.moved, *faults, row.differing]
+    return [key[0], _store(key[1]), *map(str, figures)]
+
+
+def _store(name: str) -> str:
+    if name not in STORES:
+        return name
+    kind, _, rest = name.partition("-")
+    if kind == "hdfs":
+        return "HDFS-backed"
+    version, _, changelog = rest.partition("-")
+    return f"RocksDB, {version}{', changelog' if changelog else ''}"
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":
