@@ -33,8 +33,10 @@ val common = Seq(
     // Generated protobuf classes and Spark's own deprecations are not ours to mend.
     "-Wconf:src=src_managed/.*:s"),
   Test / fork := true,
-  // Hadoop starts a process for each local file's permissions.
-  Test / javaOptions ++= Seq("-Xmx2g", "-Djdk.lang.Process.launchMechanism=VFORK") ++ javaModuleOptions,
+  // Tests are short: what the second compiler makes of their code comes too late (a quarter of the
+  // CPU time). Hadoop starts a process for each local file's permissions.
+  Test / javaOptions ++= Seq("-Xmx2g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+    "-Djdk.lang.Process.launchMechanism=VFORK") ++ javaModuleOptions,
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD")
 )
 

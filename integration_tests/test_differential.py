@@ -8,13 +8,25 @@ from __future__ import annotations
 import itertools
 import random
 
+import pytest
 from differential.bench import Bench
-from differential.scenario import draw
+from differential.fixed import FIXED
+from differential.scenario import Scenario, draw
 from differential.soak import line, soak
 
 _SECONDS = 150
 _BATCHES = 7
 _TRIALS = 2
+
+
+@pytest.mark.parametrize("scenario", FIXED, ids=lambda s: f"{s.workload}, {s.store}")
+def test_fixed_scenarios_are_exact(bench: Bench, scenario: Scenario) -> None:
+    verdict = bench.run(scenario)
+    assert not verdict.differences
+    assert verdict.changes == [len(trial.changes) for trial in scenario.trials]
+    assert all(verdict.moved)
+    # Each fault happened: a kill at a point that never came would be none.
+    assert [len(faults) for faults in verdict.faults] == [len(t.faults) for t in scenario.trials]
 
 
 def test_fresh_scenarios_are_exact(bench: Bench) -> None:

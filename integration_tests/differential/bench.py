@@ -29,13 +29,13 @@ _ROOT = "/keyroute"
 _PATIENCE_S = 40.0
 # A task may fail.
 _LOCAL = "local[2,4]"
-# Spark copies whatever is slower than the first to end.
+# Spark copies what takes much longer than the first to end: with format 1 a copy puts a switch off.
 _RESTLESS = {
     "spark.locality.wait": "0s",
     "spark.speculation": "true",
     "spark.speculation.interval": "10ms",
-    "spark.speculation.multiplier": "1.01",
-    "spark.speculation.quantile": "0.25",
+    "spark.speculation.multiplier": "5",
+    "spark.speculation.quantile": "0.5",
     "spark.speculation.minTaskRuntime": "0ms",
 }
 

@@ -17,7 +17,7 @@ CLUSTER_FAULTS = (*LOCAL_FAULTS, "executor", "copy-before", "copy-after")
 # What a task attempt does to itself, told by a file of that name.
 OF_ATTEMPTS = ("before", "after", "copy-before", "copy-after")
 _BACK_SHARE = 0.2
-_CHANGE_SHARE = 0.75
+_CHANGE_SHARE = 0.9
 _FAULT_SHARE = 0.4
 
 

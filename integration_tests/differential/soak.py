@@ -89,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--count", type=int, help="run so many at most")
     parser.add_argument("--again", type=Path, help="run the scenarios of a file of results")
     parser.add_argument("--batches", type=int, default=8, help="input batches of a scenario")
-    parser.add_argument("--trials", type=int, default=3, help="runs with changes of a scenario")
+    parser.add_argument("--trials", type=int, default=4, help="runs with changes of a scenario")
     parser.add_argument("--workload", action="append", choices=sorted(ALL), help="only these")
     parser.add_argument(
         "--cluster",
