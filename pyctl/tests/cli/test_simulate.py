@@ -1,0 +1,71 @@
+"""`keyroute simulate`, as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from keyroute.cli.main import app
+
+
+@pytest.fixture
+def stream(tmp_path: Path) -> Path:
+    """Four days of 500 rows each, one every two minutes or so."""
+    rng = np.random.default_rng(1)
+    lines = ["at,user,page"]
+    for minute in range(0, 4 * 1440, 3):
+        user = int(rng.integers(0, 40))
+        at = f"2026-01-{1 + minute // 1440:02d}T{minute // 60 % 24:02d}:{minute % 60:02d}:00"
+        lines.append(f"{at},u{user},p{user // 4}")
+    file = tmp_path / "visits.csv"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["simulate", *map(str, arguments)])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_figures_are_printed_and_saved(stream: Path, tmp_path: Path) -> None:
+    keys = ("--keys", "user,page", "--time", "at", "--period", "1d", "--parts", 2)
+    code, printed, errors = run(stream, *keys, "--out", tmp_path / "out")
+    assert code == 0, errors
+    assert "2026-01-03" in printed
+    assert "by hash" in printed
+    saved = json.loads((tmp_path / "out" / "visits-metis.json").read_text())
+    assert len(saved["periods"]) == 3
+    # A user's pages are one: two partitions can hold them all together.
+    assert saved["mean"]["locality_next"] > 0.95
+    assert (tmp_path / "out" / "visits-metis.png").stat().st_size > 10_000
+    code, printed, _ = run(stream, *keys, "--out", tmp_path / "out", "--json")
+    again = json.loads(printed)
+    for figures in (saved, again):
+        for of in (*figures["periods"], figures["mean"]):
+            del of["plan_s"]
+    assert again == saved
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--keys", "user,page"), "one of --period and --rows"),
+        (("--keys", "user,page", "--rows", 5, "--period", "1d"), "one of --period and --rows"),
+        (("--keys", "user,page", "--period", "1d"), "needs --time"),
+        (("--keys", "user,page", "--time", "at", "--period", "soon"), "no length of time"),
+        (("--keys", "user,page", "--time", "at", "--period", "9d"), "shorter periods"),
+        (("--keys", "user,none", "--rows", 500), "no column 'none'"),
+        (("--keys", "user,page", "--rows", 500, "--planner", "best"), "no planner 'best'"),
+    ],
+)
+def test_wrong_usage_is_said(
+    stream: Path, tmp_path: Path, options: tuple[object, ...], says: str
+) -> None:
+    code, _, errors = run(stream, *options, "--out", tmp_path / "out")
+    assert code == 2
+    assert says in " ".join(errors.split())
+    assert not (tmp_path / "out").exists()

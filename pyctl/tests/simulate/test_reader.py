@@ -1,0 +1,68 @@
+"""Streams from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from keyroute.core.hashes import spark_hash
+from keyroute.simulate.reader import read
+from keyroute.simulate.stream import BadStream
+
+
+def test_csv_is_read_in_order_of_time(tmp_path: Path) -> None:
+    file = tmp_path / "s.csv"
+    file.write_text("t,a,b,n\n2026-01-02,NA,7,2\n2026-01-01,x,,1\n2026-01-02,y,7,5\n")
+    stream = read(str(file), ["a", "b"], "t", "n")
+    a, b = stream.columns
+    assert [a.values[c] for c in a.codes] == ["x", "NA", "y"]
+    # A column of numbers that misses one is a column of doubles.
+    assert [b.values[c] for c in b.codes] == [None, 7.0, 7.0]
+    assert stream.weights.tolist() == [1, 2, 5]
+
+
+def test_parquet_keeps_its_types(tmp_path: Path) -> None:
+    file = tmp_path / "s.parquet"
+    pd.DataFrame(
+        {
+            "i": pd.array([1, 2], "int32"),
+            "l": [3, 4],
+            "s": ["x", None],
+            "d": [0.5, -0.0],
+            "t": pd.to_datetime(["2026-01-01", "2026-01-02"]),
+            "b": [True, False],
+        }
+    ).to_parquet(file)
+    columns = read(str(file), ["i", "l", "s", "d", "t", "b"], None, None).columns
+    assert [c.type for c in columns] == [
+        *("int", "bigint", "string", "double", "timestamp_ntz", "boolean")
+    ]
+    assert columns[0].hashes[0][0] == spark_hash([1], ["int"])[0]
+    assert columns[2].values == ("x", None)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ((["a", "z"], None, None), "no column 'z'; it has a, b"),
+        ((["a"], None, None), "at least two keys"),
+        ((["a", "b"], "a", None), "holds no times"),
+        ((["a", "b"], "b", None), "'b' holds no times: numbers"),
+        ((["a", "b"], None, "a"), "whole numbers"),
+    ],
+)
+def test_what_a_file_lacks_is_said(tmp_path: Path, options: tuple[object, ...], says: str) -> None:
+    file = tmp_path / "s.csv"
+    file.write_text("a,b\nx,1\ny,2\n")
+    with pytest.raises(BadStream, match=says):
+        read(str(file), *options)  # type: ignore[arg-type]
+
+
+def test_a_file_that_is_not_there_or_not_csv(tmp_path: Path) -> None:
+    with pytest.raises(BadStream, match=r"does not exist; give a \.csv"):
+        read(str(tmp_path / "no.csv"), ["a", "b"], None, None)
+    (tmp_path / "p.parquet").write_text("no parquet")
+    with pytest.raises(BadStream, match="cannot be read"):
+        read(str(tmp_path / "p.parquet"), ["a", "b"], None, None)
