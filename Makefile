@@ -10,14 +10,22 @@ export PYTHONPATH := $(CURDIR)/pyctl
 
 JVM_SOURCES := $(shell find jvm proto project -name '*.scala' -o -name '*.proto' -o -name '*.sbt' -o -name build.properties | grep -v /target/) build.sbt
 JAR := target/keyroute-spark-4.3_2.13-0.1.0.jar
+JAR_42 := target/keyroute-spark-4.2_2.13-0.1.0.jar
 # Of the Scala tests: some integration tests put it on an application's class path.
 TESTS_JAR := jvm/spark/target/scala-2.13/keyroute-spark-4-3_2.13-0.1.0-tests.jar
+TESTS_JAR_42 := jvm/spark-4.2/target/scala-2.13/keyroute-spark-4-2_2.13-0.1.0-tests.jar
+# The other PySpark, beside the one in .venv; pyproject.toml says which.
+PYSPARK_42 := $(CURDIR)/.pyspark-4.2
+PYSPARK_42_VERSION := $(shell sed -nE 's/^ *"pyspark==(4\.2\.[0-9]+)",$$/\1/p' pyproject.toml)
+PYSPARK_42_READY := .pyspark-4.2/ready-$(PYSPARK_42_VERSION)
+WITH_PYSPARK_42 := SPARK_HOME=$(PYSPARK_42)/pyspark PYTHONPATH=$(PYSPARK_42):$(PYTHONPATH)
 MESSAGES := $(wildcard proto/keyroute/v1/*.proto)
 
-.PHONY: help requirements demo test check check-python check-jvm integration soak format proto jar wheel docs clean
+.PHONY: help requirements demo test test-all check check-python check-jvm integration \
+  integration-42 soak format proto pyspark jar jars wheel docs clean
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
 
 requirements:
 	@scripts/requirements $(PYTHON)
@@ -36,16 +44,39 @@ $(TESTS_JAR): $(JVM_SOURCES) | .venv/ready
 	./sbt spark/Test/packageBin
 	touch $(TESTS_JAR)
 
-jar: $(JAR) ## the plugin's jar, in target/
+# PySpark alone: what it needs is in .venv already.
+$(PYSPARK_42_READY): | .venv/ready
+	rm -rf $(PYSPARK_42)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
+	  --target $(PYSPARK_42) pyspark==$(PYSPARK_42_VERSION)
+	touch $@
 
-wheel: $(JAR) ## the Python package with the jar inside, in dist/
-	mkdir -p pyctl/keyroute/jars && cp $(JAR) pyctl/keyroute/jars/
+pyspark: .venv/ready $(PYSPARK_42_READY)
+
+$(JAR_42): $(JVM_SOURCES) | $(PYSPARK_42_READY)
+	./sbt spark42/assembly
+	touch $(JAR_42)
+
+$(TESTS_JAR_42): $(JVM_SOURCES) | $(PYSPARK_42_READY)
+	./sbt spark42/Test/packageBin
+	touch $(TESTS_JAR_42)
+
+jar: $(JAR) ## the plugin's jar for the newest Spark, in target/
+
+jars: $(JAR) $(JAR_42) ## the plugin's jars, one for each minor version of Spark, in target/
+
+wheel: jars ## the Python package with the jars inside, in dist/
+	mkdir -p pyctl/keyroute/jars && cp $(JAR) $(JAR_42) pyctl/keyroute/jars/
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 demo: $(JAR) ## real flights through two chained operators, reconfigured while they run
 	$(BIN)/keyroute demo --work target/demo
 
-test: check integration ## everything: check, then the integration tests with real servers
+test: check integration integration-42 ## everything: check, then the integration tests with real servers
+
+test-all: test ## and all that older Sparks are not tested with in `make test`
+	./sbt spark42/test
+	$(WITH_PYSPARK_42) $(BIN)/python -m pytest --durations=20 integration_tests
 
 check: check-python check-jvm ## format, lint, types, import contracts, messages, unit tests
 
@@ -57,12 +88,21 @@ check-python: .venv/ready
 	scripts/messages --check $(BIN)/python
 	$(BIN)/python -m pytest pyctl/tests
 
-check-jvm: .venv/ready
-	./sbt scalafmtCheckAll "scalafixAll --check" core/test spark/test bench/compile spark/assembly spark/Test/packageBin
-	mkdir -p pyctl/keyroute/jars && touch $(JAR) $(TESTS_JAR) && cp $(JAR) pyctl/keyroute/jars/
+check-jvm: .venv/ready $(PYSPARK_42_READY)
+	./sbt scalafmtCheckAll "scalafixAll --check" core/test spark/test bench/compile spark/assembly spark/Test/packageBin \
+	  spark42/scalafmtCheckAll "spark42/testOnly *.OneCellEachSuite" spark42/assembly spark42/Test/packageBin
+	touch $(JAR) $(TESTS_JAR) $(JAR_42) $(TESTS_JAR_42)
+	mkdir -p pyctl/keyroute/jars && cp $(JAR) pyctl/keyroute/jars/
 
 integration: $(JAR) $(TESTS_JAR)
 	$(BIN)/python -m pytest --durations=20 integration_tests
+
+# One cell for each operator whose code is Python; OneCellEachSuite has the others.
+CELLS_42 := $(foreach cell,numbered-rocksdb-1-changelog numbered_pandas-rocksdb-2 totals_pandas-hdfs,\
+  'integration_tests/test_switch.py::test_switches_and_stays_exact[$(cell)]')
+
+integration-42: $(JAR_42) $(TESTS_JAR_42)
+	$(WITH_PYSPARK_42) $(BIN)/python -m pytest --durations=3 $(CELLS_42)
 
 soak: $(JAR) $(TESTS_JAR) ## random streams, changes and faults beside Spark alone, for MINUTES (OPTIONS=--cluster: executors fail, too); adds to target/soak.jsonl
 	PYTHONPATH=integration_tests:pyctl $(BIN)/python -m differential.soak \
@@ -71,7 +111,7 @@ soak: $(JAR) $(TESTS_JAR) ## random streams, changes and faults beside Spark alo
 format: .venv/ready ## rewrites both languages in the project's format
 	$(BIN)/ruff format pyctl integration_tests examples benchmarks proto
 	$(BIN)/ruff check --fix pyctl integration_tests examples benchmarks proto
-	./sbt "scalafixAll" scalafmtAll
+	./sbt "scalafixAll" scalafmtAll spark42/scalafmtAll
 
 proto: .venv/ready ## generates the Python messages from proto/
 	scripts/messages $(BIN)/python
@@ -79,5 +119,5 @@ proto: .venv/ready ## generates the Python messages from proto/
 docs: .venv/ready ## generates docs/configuration.md
 	./sbt "spark/runMain org.apache.spark.sql.keyroute.plugin.SettingsPage docs/configuration.md"
 
-clean: ## removes what the build made, not the virtual environment
+clean: ## removes what the build made, not the virtual environment and the other PySpark
 	rm -rf target jvm/*/target project/target project/project dist build pyctl/keyroute/jars

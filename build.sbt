@@ -6,26 +6,19 @@ ThisBuild / scalaVersion := Dependencies.scala
 ThisBuild / semanticdbEnabled := true
 ThisBuild / semanticdbVersion := "4.14.2"
 
-// The Spark that is compiled against: a minor version of PySpark, found in the virtual environment.
-val sparkVersion = settingKey[String]("Spark's version, as pyspark has it")
-val sparkJars = settingKey[File]("folder of the jars that pyspark ships")
+// The Spark that is compiled against: a minor version of PySpark, found where the Makefile puts it.
+val sparkMinor = settingKey[String]("minor version of Spark that a module is for")
+val sparkPlace = settingKey[File]("where the Makefile installs that PySpark; it may not be there yet")
+val sparkJars = taskKey[File]("folder of the jars that it ships")
 
-ThisBuild / sparkJars := {
-  val home = sys.env.get("SPARK_HOME").map(file).getOrElse {
-    val sitePackages = ((ThisBuild / baseDirectory).value / ".venv" / "lib" * "python3*").get()
-    sitePackages.headOption.map(_ / "site-packages" / "pyspark")
-      .getOrElse(sys.error("no .venv: run `make check-python` first, or set SPARK_HOME to a PySpark folder"))
-  }
-  home / "jars"
+/** SPARK_HOME, if it is of this minor version, or else the Makefile's place. */
+def jarsOf(minor: String, place: File): File = {
+  def isOf(folder: File) = (folder * s"spark-core_2.13-$minor.*.jar").get().nonEmpty
+  val places = (sys.env.get("SPARK_HOME").map(file).toSeq :+ place).map(_ / "jars")
+  places.find(isOf).getOrElse(throw new MessageOnlyException(
+    s"no Spark $minor in ${places.mkString(" or ")}: run `make pyspark`, or set SPARK_HOME to the " +
+      s"folder of a PySpark $minor"))
 }
-
-ThisBuild / sparkVersion := {
-  val name = "spark-core_2\\.13-(.+)\\.jar".r
-  sparkJars.value.list().toSeq.collectFirst { case name(v) => v }
-    .getOrElse(sys.error(s"no spark-core jar in ${sparkJars.value}"))
-}
-
-val sparkMinor = Def.setting(sparkVersion.value.split('.').take(2).mkString("."))
 
 val common = Seq(
   scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xlint:_,-byname-implicit",
@@ -56,11 +49,17 @@ lazy val core = (project in file("jvm/core"))
     Compile / PB.targets := Seq(PB.gens.java(Dependencies.protobuf) -> (Compile / sourceManaged).value)
   )
 
-lazy val spark = (project in file("jvm/spark"))
+/** The plugin for one minor version of Spark: the same sources for all, but for the folders that are
+  * named after it, and classes of its own, so that none is compiled anew for the other. */
+def plugin(minor: String, place: File => File)(project: Project): Project = project
   .dependsOn(core % "compile->compile;test->test")
   .settings(common)
   .settings(
-    name := s"keyroute-spark-${sparkMinor.value}",
+    name := s"keyroute-spark-$minor",
+    sparkMinor := minor,
+    sparkPlace := place((ThisBuild / baseDirectory).value),
+    sparkJars := jarsOf(sparkMinor.value, sparkPlace.value),
+    sourceDirectory := (ThisBuild / baseDirectory).value / "jvm" / "spark" / "src",
     libraryDependencies ++= Seq(protobufJson, scalatest, scalacheck, scalatestScalacheck),
     Compile / unmanagedJars ++= (sparkJars.value * "*.jar").classpath,
     Test / unmanagedJars ++= (sparkJars.value * "*.jar").classpath,
@@ -70,8 +69,8 @@ lazy val spark = (project in file("jvm/spark"))
         Tests.Group(folder, suites, Tests.SubProcess((Test / forkOptions).value))
       },
     // What differs between Spark's minor versions.
-    Compile / unmanagedSourceDirectories += sourceDirectory.value / "main" / s"spark-${sparkMinor.value}",
-    assembly / assemblyJarName := s"keyroute-spark-${sparkMinor.value}_2.13-${version.value}.jar",
+    Compile / unmanagedSourceDirectories += sourceDirectory.value / "main" / s"spark-$minor",
+    assembly / assemblyJarName := s"keyroute-spark-${minor}_2.13-${version.value}.jar",
     assembly / assemblyOutputPath := (ThisBuild / baseDirectory).value / "target" / (assembly / assemblyJarName).value,
     assembly / assemblyOption ~= { _.withIncludeScala(false) },
     assembly / assemblyExcludedJars := {
@@ -88,11 +87,31 @@ lazy val spark = (project in file("jvm/spark"))
     }
   )
 
+lazy val spark = (project in file("jvm/spark"))
+  .configure(plugin("4.3", base => (base / ".venv" / "lib" * "python3*").get().headOption
+    .getOrElse(base / ".venv") / "site-packages" / "pyspark"))
+
+/** The newest is tested in full; of others what [[OneCellEachSuite]] has, and the rest on demand. */
+lazy val spark42 = (project in file("jvm/spark-4.2"))
+  .configure(plugin("4.2", _ / ".pyspark-4.2" / "pyspark"), older)
+
+def older(project: Project): Project = project.settings(
+  Test / unmanagedSourceDirectories += sourceDirectory.value / "test" / "older",
+  // The shared sources are the newest's to look after.
+  semanticdbEnabled := false,
+  Seq(Compile, Test).map { in =>
+    in / scalafmt / unmanagedSources := {
+      val own = Set(s"/spark-${sparkMinor.value}/", "/older/")
+      (in / unmanagedSources).value.filter(file => own.exists(file.getPath.contains(_)))
+    }
+  }
+)
+
 lazy val bench = (project in file("jvm/bench"))
   .dependsOn(core, spark)
   .enablePlugins(JmhPlugin)
   .settings(common)
-  .settings(name := "keyroute-bench", Compile / unmanagedJars ++= (sparkJars.value * "*.jar").classpath)
+  .settings(name := "keyroute-bench", Compile / unmanagedJars ++= ((spark / sparkJars).value * "*.jar").classpath)
 
 lazy val root = (project in file("."))
   .aggregate(core, spark, bench)

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_FOLDER = Path(__file__).parents[2] / "jvm" / "spark" / "target" / "scala-2.13"
+from keyroute.jar import installed_minor
+
+_JVM = Path(__file__).parents[2] / "jvm"
 _PACKAGE = "org.apache.spark.sql.keyroute.handoff"
 
 MIGRATION_OFF = f"{_PACKAGE}.MigrationOffExtension"
@@ -23,7 +25,9 @@ def class_path() -> dict[str, str]:
 
 
 def find_tests_jar() -> str:
-    """Its path."""
-    jars = sorted(_FOLDER.glob("keyroute-spark-*-tests.jar"), key=lambda jar: jar.stat().st_mtime)
-    assert jars, f"no jar of the tests in {_FOLDER}: ./sbt spark/Test/packageBin"
+    """Its path, for the installed Spark."""
+    minor = (installed_minor() or "").replace(".", "-")
+    name = f"spark*/target/scala-2.13/keyroute-spark-{minor}_2.13-*-tests.jar"
+    jars = sorted(_JVM.glob(name), key=lambda jar: jar.stat().st_mtime)
+    assert jars, f"no {name} in {_JVM}: ./sbt spark/Test/packageBin, or spark42/Test/packageBin"
     return str(jars[-1])

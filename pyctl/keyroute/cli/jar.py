@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 import keyroute
@@ -11,10 +13,15 @@ from keyroute.cli.output import print_json
 from keyroute.jar import JarMissing, find_jar
 
 
-def jar(as_json: JsonOption = False) -> None:
+def jar(
+    spark: Annotated[
+        str | None, typer.Option(help="Minor version of Spark, as 4.3; else the installed one.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
     """Prints the path of the plugin's jar, as for spark-submit --jars "$(keyroute jar)"."""
     with sentences():
-        path = str(find_jar())
+        path = str(find_jar(minor=spark))
         if as_json:
             print_json({"jar": path})
         else:

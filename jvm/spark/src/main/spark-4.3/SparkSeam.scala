@@ -14,6 +14,7 @@ import org.apache.spark.sql.execution.streaming.RealTimeTrigger
 import org.apache.spark.sql.execution.streaming.operators.stateful.flatmapgroupswithstate.FlatMapGroupsWithStateExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
+import org.apache.spark.sql.execution.streaming.state.RocksDB
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.{PartitionIdPassthrough, ShuffleDependency, SparkEnv}
 
@@ -54,6 +55,10 @@ object SparkSeam {
     case groups: FlatMapGroupsWithStateExec => groups.hasInitialState
     case _ => false
   }
+
+  /** Creates a column family where the store has none of this name yet. */
+  def createFamily(db: RocksDB, family: String, internal: Boolean): Unit =
+    db.createColFamilyIfAbsent(family, internal, readOnly = false): Unit
 
   /** Whether rows must be copied before they enter the shuffle: as
     * `ShuffleExchangeExec.needToCopyObjectsBeforeShuffle` decides for our serializer. */

@@ -2,6 +2,7 @@ package org.apache.spark.sql.keyroute.state
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.{RocksDB, StateStore, UnsafeRowPair}
+import org.apache.spark.sql.keyroute.SparkSeam
 import org.apache.spark.sql.types.StructType
 
 /** One version of one state store, row by row, as bytes. */
@@ -40,7 +41,7 @@ final class RocksDbState(db: RocksDB) extends RawState with RawWriter {
 
   override def createFamily(family: String): Unit =
     if (family != Default) {
-      db.createColFamilyIfAbsent(family, RocksDbState.isInternal(family), readOnly = false): Unit
+      SparkSeam.createFamily(db, family, RocksDbState.isInternal(family))
     }
 
   override def contains(family: String, key: Array[Byte]): Boolean = db.get(key, family) != null
