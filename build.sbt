@@ -70,6 +70,7 @@ def plugin(minor: String, place: File => File)(project: Project): Project = proj
       },
     // What differs between Spark's minor versions.
     Compile / unmanagedSourceDirectories += sourceDirectory.value / "main" / s"spark-$minor",
+    Test / unmanagedSourceDirectories += sourceDirectory.value / "test" / s"spark-$minor",
     assembly / assemblyJarName := s"keyroute-spark-${minor}_2.13-${version.value}.jar",
     assembly / assemblyOutputPath := (ThisBuild / baseDirectory).value / "target" / (assembly / assemblyJarName).value,
     assembly / assemblyOption ~= { _.withIncludeScala(false) },

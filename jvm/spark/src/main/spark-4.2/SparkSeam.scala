@@ -58,6 +58,15 @@ object SparkSeam {
     case _ => false
   }
 
+  /** Whether the caller is Spark's state data source: the stores of joins, and those with column
+    * families, it loads for writing, and aborts. */
+  def isStateReader: Boolean = {
+    val readers = "org.apache.spark.sql.execution.datasources.v2.state."
+    StackWalker.getInstance().walk[Boolean](_.map(_.getClassName).anyMatch(name =>
+      name.startsWith(readers) && name.contains("PartitionReader")
+    ))
+  }
+
   /** Creates a column family where the store has none of this name yet. */
   def createFamily(db: RocksDB, family: String, internal: Boolean): Unit =
     db.createColFamilyIfAbsent(family, internal): Unit

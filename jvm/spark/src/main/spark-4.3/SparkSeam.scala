@@ -56,6 +56,10 @@ object SparkSeam {
     case _ => false
   }
 
+  /** Whether the caller is Spark's state data source, where that loads for writing what it reads: not
+    * here. */
+  def isStateReader: Boolean = false
+
   /** Creates a column family where the store has none of this name yet. */
   def createFamily(db: RocksDB, family: String, internal: Boolean): Unit =
     db.createColFamilyIfAbsent(family, internal, readOnly = false): Unit

@@ -21,7 +21,7 @@ class OneCellEachSuite extends SwitchCells {
     Workloads.transformWithState(spark) -> named
   ).foreach { case (workload, storage) => switches(workload, storage) }
 
-  Seq("inner" -> 2, "full_outer" -> 4).foreach { case (kind, format) =>
+  Seq("inner" -> 2, "full_outer" -> JoinFormats.newest).foreach { case (kind, format) =>
     val workload = new JoinWorkloads(format).of(kind)
     test(s"${workload.name}: there, on after a restart, and back") {
       thereAndBack(workload, logged)((_, _, _) => ())

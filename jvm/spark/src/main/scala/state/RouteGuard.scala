@@ -6,6 +6,7 @@ import org.apache.hadoop.conf.Configuration
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.state.StateStoreId
+import org.apache.spark.sql.keyroute.SparkSeam
 import org.apache.spark.sql.keyroute.handoff.{CheckpointLayout, RouteLog}
 import org.apache.spark.sql.keyroute.route.KeyRouteException
 
@@ -22,7 +23,7 @@ final class RouteGuard(id: StateStoreId, conf: Configuration) extends Logging {
     *   if the newest route entry routes the store's operator by a table */
   def check(version: Long): Unit =
     if (!clear) {
-      if (routedByTable(version)) throw new KeyRouteException(
+      if (routedByTable(version) && !SparkSeam.isStateReader) throw new KeyRouteException(
         s"$id: version $version was asked for by a batch that KeyRoute did not plan, but its state " +
           "is laid out by a routing table. Is the SQL extension of KeyRoute missing " +
           "(spark.plugins, spark.sql.extensions)? Start the query with it."
