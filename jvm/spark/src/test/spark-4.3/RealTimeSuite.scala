@@ -13,7 +13,8 @@ import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
 import org.apache.spark.sql.keyroute.plugin.ProviderTwinListener
 import org.apache.spark.sql.{ForeachWriter, Row}
 
-/** Real-time mode keeps its operators running side by side: it stays on Spark's hash. */
+/** Real-time mode keeps its operators running side by side: it stays on Spark's hash. Older Sparks have
+  * it without state only. */
 class RealTimeSuite extends SwitchStory with Eventually {
   import SwitchTest.spark
 
