@@ -97,8 +97,9 @@ check-jvm: .venv/ready $(PYSPARK_42_READY)
 integration: $(JAR) $(TESTS_JAR)
 	$(BIN)/python -m pytest --durations=20 integration_tests
 
-# An operator whose code is Python; OneCellEachSuite has the others.
-CELLS_42 := 'integration_tests/test_switch.py::test_switches_and_stays_exact[totals_pandas-hdfs]'
+# One cell for each operator whose code is Python; OneCellEachSuite has the others.
+CELLS_42 := $(foreach cell,numbered-rocksdb-1-changelog numbered_pandas-rocksdb-2 totals_pandas-hdfs,\
+  'integration_tests/test_switch.py::test_switches_and_stays_exact[$(cell)]')
 
 integration-42: $(JAR_42) $(TESTS_JAR_42)
 	$(WITH_PYSPARK_42) $(BIN)/python -m pytest --durations=3 $(CELLS_42)
