@@ -20,6 +20,10 @@ def jarsOf(minor: String, place: File): File = {
       s"folder of a PySpark $minor"))
 }
 
+// A process of tests waits as much as it works: two keep two cores busy.
+Global / concurrentRestrictions :=
+  Seq(Tags.limitAll(2), Tags.limit(Tags.ForkedTestGroup, 2), Tags.exclusiveGroup(Tags.Clean))
+
 val common = Seq(
   scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xlint:_,-byname-implicit",
     "-Wunused", "-Werror", "-release", "17", "-encoding", "utf8",
@@ -64,9 +68,13 @@ def plugin(minor: String, place: File => File)(project: Project): Project = proj
     Compile / unmanagedJars ++= (sparkJars.value * "*.jar").classpath,
     Test / unmanagedJars ++= (sparkJars.value * "*.jar").classpath,
     // A process for each folder of suites: those of one share a Spark session, and a process has one.
-    Test / testGrouping := (Test / definedTests).value.groupBy(_.name.split('.').init.last).toSeq
-      .sortBy(_._1).map { case (folder, suites) =>
-        Tests.Group(folder, suites, Tests.SubProcess((Test / forkOptions).value))
+    // The folder that takes longest has two, and goes first: two processes run at once.
+    Test / testGrouping := (Test / definedTests).value.groupBy { suite =>
+      val folder = suite.name.split('.').init.last
+      if (folder == "handoff") s"$folder ${Math.floorMod(suite.name.hashCode, 2)}" else folder
+    }.toSeq.sortBy { case (group, _) => (!group.startsWith("handoff"), group) }
+      .map { case (group, suites) =>
+        Tests.Group(group, suites, Tests.SubProcess((Test / forkOptions).value))
       },
     // What differs between Spark's minor versions.
     Compile / unmanagedSourceDirectories += sourceDirectory.value / "main" / s"spark-$minor",
