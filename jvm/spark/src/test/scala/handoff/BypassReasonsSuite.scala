@@ -1,63 +1,12 @@
 package org.apache.spark.sql.keyroute.handoff
 
-import java.util.concurrent.ConcurrentLinkedQueue
-
 import scala.collection.mutable
-import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.functions.count
-import org.apache.spark.sql.keyroute.publish.RunningQuery
-import org.apache.spark.sql.keyroute.route.BatchRoute
-
-import io.keyroute.core.table.{GroupShape, RoutingTables}
 
 /** Every reason why a query's operators stay on Spark's hash: the status gets it, nothing is routed
   * although a table is wanted, and the results are Spark's. */
-class BypassReasonsSuite extends SwitchStory {
-
-  /** What [[Workloads.aggregation]] would be routed by. */
-  private val shape =
-    GroupShape(0, Seq(0), SwitchTest.Partitions, 1024, Seq(0), Seq("k"), Seq("STRING"), true)
-
-  private def wanted(query: RunningQuery): RoutingTables =
-    TestTables.random(7L, Workloads.Keys)(query.copy(groups = Seq(shape)))
-
-  /** The reasons that a query's operators have, each of them one. */
-  private def reasons(
-      workload: Workload = Workloads.aggregation,
-      storage: Storage = Storage.plain
-  )(settings: (String, String)*): Seq[String] = {
-    val routes = new ConcurrentLinkedQueue[BatchRoute]()
-    TestDecider.change = { decision =>
-      FailingFiles.fails = FailingFiles.works
-      routes.add(decision.route)
-      decision
-    }
-    TestDesk.want(wanted)
-    withSetting(settings: _*) {
-      val query = started(storage, workload)
-      query.feed(3)
-      query.stop()
-      assert(query.wrong == Nil)
-    }
-    val decided = routes.asScala.toSeq
-    assert(decided.nonEmpty && decided.forall(r => r.groupOf.isEmpty && r.version == 0))
-    assert(TestDesk.switches.isEmpty)
-    assert(TestDesk.started.size == 1)
-    val run = TestDesk.started.head
-    assert(run.groups.isEmpty)
-    run.operators.map(o => o.reason.getOrElse(fail(s"operator ${o.id} has no reason")))
-  }
-
-  /** Of a query with one operator. */
-  private def reasonOf(
-      workload: Workload = Workloads.aggregation,
-      storage: Storage = Storage.plain
-  )(settings: (String, String)*): String = {
-    val all = reasons(workload, storage)(settings: _*)
-    assert(all.size == 1)
-    all.head
-  }
+class BypassReasonsSuite extends BypassReasons {
 
   private def aggregationHas(setting: (String, String))(reason: String): Unit =
     assert(reasonOf()(setting) == reason)
@@ -103,22 +52,6 @@ class BypassReasonsSuite extends SwitchStory {
   test("a number of slots that cannot be") {
     val reason = reasonOf()("spark.keyroute.slots" -> Int.MaxValue.toString)
     assert(reason.contains("slots"))
-  }
-
-  test("an operator that is not known") {
-    // As real-time mode has it: every row gives one.
-    val totals = Workloads.aggregation.copy(
-      query = _.groupBy("k").agg(count("*").as("n")).toDF(),
-      model = () => {
-        val rows = mutable.Map.empty[String, Long].withDefaultValue(0L)
-        _.map { e =>
-          rows(e.k) += 1
-          s"[${e.k},${rows(e.k)}]"
-        }
-      }
-    )
-    val reason = reasonOf(totals)("spark.sql.streaming.useStreamlineAggregator" -> "true")
-    assert(reason.contains("cannot be moved"))
   }
 
   test("a state provider of Spark's") {
