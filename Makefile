@@ -35,7 +35,7 @@ requirements:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
-$(JAR): $(JVM_SOURCES) | .venv/ready
+$(JAR): $(JVM_SOURCES) pyproject.toml | .venv/ready
 	./sbt spark/assembly
 	touch $(JAR)
 	mkdir -p pyctl/keyroute/jars && cp $(JAR) pyctl/keyroute/jars/
@@ -53,7 +53,7 @@ $(PYSPARK_42_READY): | .venv/ready
 
 pyspark: .venv/ready $(PYSPARK_42_READY)
 
-$(JAR_42): $(JVM_SOURCES) | $(PYSPARK_42_READY)
+$(JAR_42): $(JVM_SOURCES) pyproject.toml | $(PYSPARK_42_READY)
 	./sbt spark42/assembly
 	touch $(JAR_42)
 

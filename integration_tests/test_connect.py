@@ -4,15 +4,16 @@ starts switches, and what the client sees stays exact."""
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from harness.change import carry, propagate, publish_random
+from harness.child import environment
 from harness.cluster import JVM, PARTITIONS, QUICK
 from harness.commands import keyroute
 from harness.eventually import eventually
@@ -29,7 +30,7 @@ from keyroute.zookeeper.store import Store
 
 _HERE = Path(__file__).parent
 _SERVER = ("--class", "org.apache.spark.sql.connect.service.SparkConnectServer")
-_START_S, _END_S, _MOST_BATCHES = 180, 60, 12
+_START_S, _ANSWER_S, _END_S, _MOST_BATCHES = 180, 180, 60, 12
 
 
 def test_a_query_of_a_connect_client_switches(
@@ -95,16 +96,21 @@ def _switch(store: Store, token: Path, feed: Feed, client: subprocess.Popen[str]
 
 
 def _line(client: subprocess.Popen[str]) -> str:
+    """What the client says next. One that hangs is killed: then there is no more line."""
     assert client.stdout is not None
-    line = client.stdout.readline()
-    assert line, "the client has ended"
+    deadline = threading.Timer(_ANSWER_S, client.kill)
+    deadline.start()
+    try:
+        line = client.stdout.readline()
+    finally:
+        deadline.cancel()
+    assert line, "the client has ended, or was killed because it said nothing"
     return line.strip()
 
 
 @contextmanager
 def _client(port: int, folder: Path) -> Iterator[subprocess.Popen[str]]:
     """The client's process, with nothing of ours on its path but the tests' own feed and query."""
-    environment = {**os.environ, "PYTHONPATH": str(_HERE)}
     with (folder / "client.log").open("w") as log:
         process = subprocess.Popen(
             [sys.executable, str(_HERE / "apps" / "remote.py"), str(port), str(folder)],
@@ -112,7 +118,7 @@ def _client(port: int, folder: Path) -> Iterator[subprocess.Popen[str]]:
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            env=environment,
+            env=environment(with_package=False),
         )
     try:
         yield process

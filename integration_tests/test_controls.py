@@ -6,13 +6,13 @@ For the Python operators; `MigrationControlSuite` has the others, for each provi
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from apps.unmoved import BATCHES, SWITCH
+from harness.child import environment
 from harness.feed import rows
 from harness.operators import NUMBERED, NUMBERED_PANDAS, differences
 from harness.tests_jar import find_tests_jar
@@ -28,9 +28,8 @@ def test_without_migration_the_python_operators_results_differ(tmp_path: Path) -
     jars = f"{find_jar()},{find_tests_jar()}"
     names = [operator.name for operator in operators]
     config.write_text(json.dumps({"folder": str(tmp_path), "operators": names, "jars": jars}))
-    environment = {**os.environ, "PYTHONPATH": f"{_ROOT}:{_ROOT.parent / 'pyctl'}"}
     command = [sys.executable, str(_ROOT / "apps" / "unmoved.py"), str(config)]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    ran = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stderr[-3000:]
     inputs = [rows(batch) for batch in range(BATCHES)]
     for operator in operators:

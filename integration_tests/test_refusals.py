@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from harness.change import BY, publish_tables, registered
+from harness.child import environment
 from harness.eventually import eventually
 from harness.operators import AGGREGATE
 from harness.random_tables import random_tables
@@ -107,7 +107,7 @@ def test_without_the_jar_spark_refuses_to_go_on(running: Running, tmp_path: Path
     running.feed.put(running.make_rows(len(running.feed.batches)))
     said = subprocess.run(
         [sys.executable, str(_HERE / "apps" / "plain.py"), str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": f"{_HERE}:{_HERE.parent / 'pyctl'}"},
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=180,

@@ -1,4 +1,5 @@
-"""The simulator routes a row as the running Spark does: by its hash, its types and its nulls."""
+"""The simulator routes a row as the running Spark and the plugin do: by the hash of its type, its
+nulls, and the table's bytes."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from keyroute.core.table import GroupTable, RoutingTables
+from keyroute.core.table_codec import encode
 from keyroute.simulate.counting import targets
 from keyroute.simulate.reader import read
 from keyroute.simulate.stream import QUERY, cut_by_rows
@@ -50,12 +52,16 @@ def test_simulator_and_spark_route_alike(spark: SparkSession, tmp_path: Path) ->
         *(F.xxhash64(name).alias(f"{name}_print") for name in frame.columns),
     )
     seen = by_spark.toPandas()
+    plugin = spark._jvm.io.keyroute.core.table.TableCodec.decode(
+        encode(tables), spark._jvm.scala.Option.empty()
+    )
     for index, (name, where) in enumerate(
         zip(frame.columns, targets(cut, shapes, tables), strict=True)
     ):
-        table = tables.group(shapes[index])
-        wanted = table.route(
-            seen[f"{name}_hash"].to_numpy(np.int32), seen[f"{name}_print"].to_numpy(np.int64)
-        )
-        assert np.array_equal(where[stream.columns[index].codes], wanted), name
+        routed = plugin.table(index).get()
+        wanted = [
+            routed.route(int(murmur), int(xx))
+            for murmur, xx in zip(seen[f"{name}_hash"], seen[f"{name}_print"], strict=True)
+        ]
+        assert where[stream.columns[index].codes].tolist() == wanted, name
         assert len(set(wanted)) == PARTITIONS or name == "b"

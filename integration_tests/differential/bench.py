@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -72,6 +73,7 @@ class Bench:
         self._conf = conf
         self._cluster = cluster
         self.lanes: dict[str, Lane] = {}
+        self._runs = itertools.count()
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -132,7 +134,7 @@ class Bench:
     def run(self, scenario: Scenario) -> Verdict:
         """Runs it in all lanes at once. The folders of a scenario that was exact are removed."""
         batches = random_batches(scenario.seed, scenario.batches)
-        folder = self._folder / "runs" / str(scenario.seed)
+        folder = self._folder / "runs" / f"{next(self._runs)}-seed-{scenario.seed}"
 
         def drive(lane: str, name: str, trial: Trial | None = None) -> Run:
             own = folder / name

@@ -15,7 +15,9 @@ _SHOWN = 3
 
 def differences(scenario: Scenario, name: str, plain: Run, other: Run) -> list[str]:
     """One sentence for each thing that is not as it must be; empty: exact."""
-    found = []
+    found = [f"{name}: not routed: {why}" for why in other.bypassed]
+    if not any(plain.outputs.values()):
+        found.append("the query emitted nothing: there is nothing to compare")
     for batch in sorted(plain.outputs.keys() | other.outputs.keys()):
         want, got = plain.outputs.get(batch), other.outputs.get(batch)
         if want != got:

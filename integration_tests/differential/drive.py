@@ -35,6 +35,7 @@ class Run:
         outputs: rows of each batch, as JSON, sorted.
         states: for each read of the workload (partition, row as JSON, hash and fingerprints).
         shapes: the routing groups.
+        bypassed: operators that stayed on Spark's hash, and why.
         tables: in force at the end; None: no table.
         changes: tables that came into force.
         moved: state rows that their switches moved.
@@ -44,6 +45,7 @@ class Run:
     outputs: dict[int, list[str]]
     states: list[list[list[Any]]]
     shapes: list[GroupShape]
+    bypassed: list[str]
     tables: RoutingTables | None
     changes: int
     moved: int
@@ -100,6 +102,9 @@ class Drive:
                 "states", workload=self.scenario.workload, folder=str(self.folder)
             ),
             shapes=[shape_from_proto(g) for g in newest.groups] if newest else [],
+            bypassed=[f"operator {b.operator}: {b.reason}" for b in newest.bypassed]
+            if newest
+            else [],
             tables=(
                 routelog.tables(self.checkpoint, newest)
                 if newest and newest.table_version
@@ -107,8 +112,12 @@ class Drive:
             ),
             changes=len(self.switched),
             moved=sum(self.moved.values()),
-            faults=tuple(self.happened),
+            faults=(*self.happened, *self._done()),
         )
+
+    def _done(self) -> list[str]:
+        """Faults that attempts say they had."""
+        return sorted(p.name.removeprefix("done-") for p in self.folder.glob("done-*"))
 
     def _start(self) -> None:
         scenario = self.scenario
@@ -130,7 +139,6 @@ class Drive:
         for fault in faults:
             if fault.kind in OF_ATTEMPTS:
                 (self.folder / f"fault-{fault.kind}").touch()
-                self.happened.append(fault.kind)
         kills = [f for f in faults if f.kind not in OF_ATTEMPTS]
         number = self._next_batch()
         self.feed.put(rows)
@@ -188,7 +196,9 @@ class Drive:
         raise ValueError(point)
 
     def _harm(self, kind: str, batch: int) -> bool:
-        """Whether there was a handoff file to harm."""
+        """Whether there was a handoff file to harm, and a batch that still needs it."""
+        if (self.checkpoint / "commits" / str(batch)).exists():
+            return False
         files = sorted(
             p for p in self.checkpoint.glob(f"keyroute/handoff/{batch}/*") if p.is_file()
         )

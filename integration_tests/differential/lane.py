@@ -12,10 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+from harness.child import environment
 from harness.executors import kill_an_executor_of
 
 _ANSWER_S = 240.0
-_TESTS = Path(__file__).parents[1]
 
 
 class WorkerDied(Exception):
@@ -84,14 +84,13 @@ class Lane:
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:
-            path = f"{_TESTS}:{_TESTS.parent / 'pyctl'}"
             with self._log.open("ab") as log:
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", "differential.worker", str(self._config)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log,
-                    env={**os.environ, "PYTHONPATH": path},
+                    env=environment(),
                     start_new_session=True,
                     text=True,
                 )

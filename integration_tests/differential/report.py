@@ -31,16 +31,19 @@ class Row:
     """What the runs of a query on a provider and format came to."""
 
     runs: int = 0
+    broken: int = 0
     changes: int = 0
     moved: int = 0
     differing: int = 0
     faults: Counter[str] = field(default_factory=Counter)
 
     def add(self, verdict: dict[str, Any]) -> None:
-        self.runs += len(verdict["changes"])
+        self.runs += len(verdict["scenario"]["trials"])
+        # A scenario that broke has told nothing of its trials.
+        self.broken += 0 if verdict["changes"] else len(verdict["scenario"]["trials"])
         self.changes += sum(verdict["changes"])
         self.moved += sum(verdict["moved"])
-        self.differing += bool(verdict["differences"])
+        self.differing += len({d.split(":")[0] for d in verdict["differences"]} - {"broke"})
         self.faults.update(kind.split(" ")[0] for trial in verdict["faults"] for kind in trial)
 
 
@@ -53,7 +56,7 @@ def table(lines: Iterable[str]) -> str:
         for key in ((scenario["workload"], scenario["store"]), (_ALL, _ALL)):
             rows.setdefault(key, Row()).add(verdict)
     columns = ["query", "provider, format", "runs", "reconfigurations", "state rows moved"]
-    columns += [*_FAULTS, "differences"]
+    columns += [*_FAULTS, "runs that differ", "runs that broke"]
     out = [_line(columns), _line(["---"] * len(columns))]
     order = sorted(rows, key=lambda key: (key[0] == _ALL, key))
     return "\n".join([*out, *(_line(_cells(key, rows[key])) for key in order)])
@@ -61,7 +64,7 @@ def table(lines: Iterable[str]) -> str:
 
 def _cells(key: tuple[str, str], row: Row) -> list[str]:
     faults = [sum(row.faults[kind] for kind in kinds) for kinds in _FAULTS.values()]
-    figures = [row.runs, row.changes, row.moved, *faults, row.differing]
+    figures = [row.runs, row.changes, row.moved, *faults, row.differing, row.broken]
     return [key[0], _store(key[1]), *map(str, figures)]
 
 

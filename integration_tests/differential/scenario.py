@@ -27,9 +27,9 @@ class Fault:
 
     Attributes:
         kind: `driver` and `executor` (SIGKILL); `before` and `after` (a task attempt fails before
-            or after its stores are committed); `copy-before` and `copy-after` (there, it waits
-            until a speculative copy of it has come as far); `lost` and `damaged` (SIGKILL of the
-            driver, and a handoff file is deleted or changed before it starts again).
+            or after its store is committed); `copy-before` and `copy-after` (it waits until a
+            speculative copy of it has come as far); `lost` and `damaged` (SIGKILL of the driver,
+            and a handoff file is deleted or changed before it starts again).
         point: the file of the batch in the checkpoint at which a kill comes, one of POINTS.
     """
 

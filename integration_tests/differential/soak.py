@@ -1,7 +1,7 @@
 """Runs scenarios for as long as asked.
 
 python -m differential.soak --minutes 60 --results FILE
-python -m differential.soak --first 123 --count 1   # one scenario again
+python -m differential.soak --first 123 --count 1   # with the options it was drawn with: one again
 python -m differential.soak --again FILE            # the scenarios of a file of results again
 """
 
@@ -11,6 +11,7 @@ import argparse
 import itertools
 import json
 import random
+import shutil
 import subprocess
 import tempfile
 import time
@@ -40,7 +41,7 @@ def soak(bench: Bench, scenarios: Iterable[Scenario], seconds: float) -> Iterato
         try:
             yield bench.run(scenario)
         except Exception:
-            yield Verdict(scenario, [], [], [], [traceback.format_exc()])
+            yield Verdict(scenario, [], [], [], [f"broke: {traceback.format_exc()}"])
 
 
 def recorded(results: Path) -> Iterator[Scenario]:
@@ -52,7 +53,10 @@ def recorded(results: Path) -> Iterator[Scenario]:
 def line(verdict: Verdict) -> str:
     """A verdict for people."""
     scenario = verdict.scenario
-    end = "exact" if not verdict.differences else "DIFFERS: " + "; ".join(verdict.differences)
+    end = "exact"
+    if verdict.differences:
+        again = json.dumps({"scenario": to_json(scenario)})
+        end = f"DIFFERS: {'; '.join(verdict.differences)}\n  --again a file of this line: {again}"
     faults = list(itertools.chain(*verdict.faults))
     told = f", {', '.join(faults)}" if faults else ""
     asked = sum(len(trial.changes) for trial in scenario.trials)
@@ -79,7 +83,8 @@ def record(verdict: Verdict, commit: str) -> str:
 
 def _commit() -> str:
     command = ["git", "describe", "--always", "--dirty"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return said or "unknown"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -129,7 +134,9 @@ def main() -> None:
             if asked.results:
                 with asked.results.open("a") as out:
                     out.write(record(verdict, commit) + "\n")
-    raise SystemExit(f"{failed} scenarios differ: {folder}" if failed else 0)
+    if failed:
+        raise SystemExit(f"{failed} scenarios differ: {folder}")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

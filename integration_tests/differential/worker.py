@@ -17,9 +17,10 @@ standard input is a request, JSON with `do`; each is answered by a line of JSON,
     states  workload, folder           rows of the newest state, one list for each of its reads
     end                                ends the application
 
-Where a file `fault-KIND` is in the folder, one task attempt takes it away and fails (`before` it
-asks for the first row of its stores, or `after` it has had the last one), or waits there until a
-copy of it is as far (`copy-before`, `copy-after`).
+Where a file `fault-KIND` is in the folder, one task attempt takes it away and fails: `before` its
+store is committed, at the first row that it emits, or `after`. Or it waits until a copy of it is as
+far: at Python's first row (`copy-before`: Spark runs ahead of Python, so that its store may be
+committed) or after the last one (`copy-after`: it is). A file `done-KIND` says that it happened.
 """
 
 from __future__ import annotations
@@ -44,13 +45,14 @@ from pyspark.sql.types import StructField, StructType
 from differential.workloads import StateRead
 
 _COPY_S = 15
+_FAULTS = "org.apache.spark.sql.keyroute.handoff.AttemptFaults"
 
 
-def _fail(folder: str, when: str) -> None:
+def _fail_after(folder: str) -> None:
     """Fails where this attempt is the one to fail."""
     with suppress(FileNotFoundError):
-        Path(folder, f"fault-{when}").unlink()
-        raise RuntimeError(f"a task attempt that is to fail {when}")
+        Path(folder, "fault-after").rename(Path(folder, "done-after"))
+        raise RuntimeError("a task attempt that is to fail after it has committed")
 
 
 def _copy(folder: str, when: str) -> None:
@@ -62,7 +64,8 @@ def _copy(folder: str, when: str) -> None:
     try:
         Path(folder, f"fault-{when}").rename(held)
     except FileNotFoundError:
-        held.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            held.rename(Path(folder, f"done-{when}"))
         return
     end = time.monotonic() + _COPY_S
     while held.exists() and time.monotonic() < end:
@@ -72,10 +75,9 @@ def _copy(folder: str, when: str) -> None:
 
 def _failing(folder: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def pass_on(rows: Iterator[Any]) -> Iterator[Any]:
-        _fail(folder, "before")
         _copy(folder, "copy-before")
         kept = list(rows)
-        _fail(folder, "after")
+        _fail_after(folder)
         _copy(folder, "copy-after")
         return iter(kept)
 
@@ -126,7 +128,10 @@ class Worker:
         out.mkdir(exist_ok=True)
 
         def keep(given: DataFrame, batch: int) -> None:
-            rows = given.select(F.to_json(F.struct("*"))).rdd.mapPartitions(_failing(folder))
+            sound = given.where(
+                F.expr(f"java_method('{_FAULTS}', 'failBefore', '{folder}') = 'passed'")
+            )
+            rows = sound.select(F.to_json(F.struct("*"))).rdd.mapPartitions(_failing(folder))
             part = out / f".{batch}"
             part.write_text(json.dumps(sorted(row[0] for row in rows.collect())))
             part.rename(out / f"{batch}.json")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from differential import routelog
+from differential.drive import outputs
 from differential.lane import Lane
 from harness.bare_files import bare_files
 from harness.cluster import QUICK
@@ -83,7 +83,7 @@ class Lanes:
         for rows in (rows for switch in switches for rows in switch.moved):
             moved[rows.operator] += rows.rows
         return Outcome(
-            *(_outputs(folder) for folder in folders),
+            *(outputs(folder) for folder in folders),
             switches=len(switches),
             moved=moved,
             bypassed={operator.reason for entry in entries for operator in entry.bypassed},
@@ -104,8 +104,3 @@ class Lanes:
         arguments = {"workload": example.name, "store": example.store, "folder": str(folder)}
         self._lanes[name].ask("through", **arguments)
         return folder
-
-
-def _outputs(folder: Path) -> dict[int, list[str]]:
-    found = (folder / "out").glob("[0-9]*.json")
-    return {int(path.stem): json.loads(path.read_text()) for path in found}

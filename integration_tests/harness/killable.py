@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.change import carry, publish_random
+from harness.child import environment
 from harness.eventually import eventually
 from harness.executors import kill_an_executor
 from harness.feed import Feed, rows
@@ -64,13 +65,12 @@ class Killable:
         """Starts the process and waits until the query runs."""
         identity = self.markers / "query-id"
         identity.unlink(missing_ok=True)
-        environment = {**os.environ, "PYTHONPATH": f"{_ROOT}:{_ROOT.parent / 'pyctl'}"}
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, str(_ROOT / "apps" / "counting.py"), str(self._config)],
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=environment,
+                env=environment(),
                 start_new_session=True,
             )
         eventually(_START_S, "the query has started", lambda: self._alive() and identity.exists())

@@ -65,7 +65,9 @@ def simulate(
             from keyroute.simulate import plot, reader, result, stream
             from keyroute.simulate.replay import Setup
         except ImportError as error:
-            raise Refused(f"simulate needs {error.name}: pip install 'keyroute[demo]'.") from error
+            raise Refused(
+                f"simulate needs {error.name}: pip install 'keyroute[simulate]'."
+            ) from error
         names = [name.strip() for name in keys.split(",") if name.strip()]
         try:
             setup = Setup(planners.load(planner), parts, PlanSettings(alpha=alpha))

@@ -20,11 +20,12 @@ _MOST_WEIGHT = 2**53
 
 def read(source: str, keys: Sequence[str], time: str | None, weight: str | None) -> Stream:
     """The stream of a file, ordered by `time`, stably; without it, as the file has it. Times are a
-    Parquet file's own or texts as ISO 8601 has them.
+    Parquet file's own or texts as ISO 8601 has them; a CSV file's keys are text, as Spark reads
+    them without a schema.
 
     Raises `BadStream`.
     """
-    table = _flights() if source == FLIGHTS else _file(Path(source))
+    table = _flights() if source == FLIGHTS else _file(Path(source), keys)
     wanted = [*keys, *([time] if time else []), *([weight] if weight else [])]
     missing = [name for name in wanted if name not in table.columns]
     if missing:
@@ -40,12 +41,13 @@ def read(source: str, keys: Sequence[str], time: str | None, weight: str | None)
     )
 
 
-def _file(path: Path) -> Any:
+def _file(path: Path, keys: Sequence[str]) -> Any:
     try:
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
         # An airport named NA is a key, and no missing one.
-        return pd.read_csv(path, keep_default_na=False, na_values=[""])
+        text = dict.fromkeys(keys, str)
+        return pd.read_csv(path, dtype=text, keep_default_na=False, na_values=[""])
     except FileNotFoundError as error:
         raise BadStream(
             f"{path} does not exist; give a .csv, a .parquet, or the name {FLIGHTS!r}"
@@ -96,9 +98,14 @@ def _column(name: str, values: Any) -> KeyColumn:
     codes, distinct = pd.factorize(values, use_na_sentinel=False)
     ddl, plain = _type(distinct.dtype)
     missing = pd.isna(distinct)
-    return column(
-        name, ddl, [None if m else plain(v) for v, m in zip(distinct, missing, strict=True)], codes
-    )
+    made = [None if m else plain(v) for v, m in zip(distinct, missing, strict=True)]
+    if ddl == "string" and not all(v is None or isinstance(v, str) for v in made):
+        odd = next(v for v in made if not (v is None or isinstance(v, str)))
+        raise BadStream(
+            f"column {name!r} holds a {type(odd).__name__}: keys are text, numbers, booleans or "
+            "timestamps; cast it as the query does"
+        )
+    return column(name, ddl, made, codes)
 
 
 def _type(dtype: Any) -> tuple[str, Any]:
@@ -112,7 +119,11 @@ def _type(dtype: Any) -> tuple[str, Any]:
         return ("double" if dtype.itemsize == 8 else "float"), float
     if kinds.is_datetime64_any_dtype(dtype):
         return "timestamp_ntz", _datetime
-    return "string", str
+    return "string", _as_it_is
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _datetime(value: Any) -> datetime:

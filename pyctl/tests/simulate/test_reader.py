@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
@@ -14,12 +15,12 @@ from keyroute.simulate.stream import BadStream
 
 def test_csv_is_read_in_order_of_time(tmp_path: Path) -> None:
     file = tmp_path / "s.csv"
-    file.write_text("t,a,b,n\n2026-01-02,NA,7,2\n2026-01-01,x,,1\n2026-01-02,y,7,5\n")
+    file.write_text("t,a,b,n\n2026-01-02,NA,007,2\n2026-01-01,x,,1\n2026-01-02,y,7,5\n")
     stream = read(str(file), ["a", "b"], "t", "n")
     a, b = stream.columns
     assert [a.values[c] for c in a.codes] == ["x", "NA", "y"]
-    # A column of numbers that misses one is a column of doubles.
-    assert [b.values[c] for c in b.codes] == [None, 7.0, 7.0]
+    assert (a.type, b.type) == ("string", "string")
+    assert [b.values[c] for c in b.codes] == [None, "007", "7"]
     assert stream.weights.tolist() == [1, 2, 5]
 
 
@@ -43,13 +44,20 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     assert columns[2].values == ("x", None)
 
 
+def test_keys_that_cannot_be_hashed_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "s.parquet"
+    pd.DataFrame({"a": [Decimal("1.50")], "b": [1]}).to_parquet(file)
+    with pytest.raises(BadStream, match="'a' holds a Decimal: keys are text"):
+        read(str(file), ["a", "b"], None, None)
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         ((["a", "z"], None, None), "no column 'z'; it has a, b"),
         ((["a"], None, None), "at least two keys"),
         ((["a", "b"], "a", None), "holds no times"),
-        ((["a", "b"], "b", None), "'b' holds no times: numbers"),
+        ((["a"], "b", None), "'b' holds no times: numbers"),
         ((["a", "b"], None, "a"), "whole numbers"),
     ],
 )

@@ -23,12 +23,12 @@ final class RouteGuard(id: StateStoreId, conf: Configuration) extends Logging {
     *   if the newest route entry routes the store's operator by a table */
   def check(version: Long): Unit =
     if (!clear) {
-      if (routedByTable(version) && !SparkSeam.isStateReader) throw new KeyRouteException(
+      if (!routedByTable(version)) clear = version > 0 // before, it may not have been read
+      else if (!SparkSeam.isStateReader) throw new KeyRouteException(
         s"$id: version $version was asked for by a batch that KeyRoute did not plan, but its state " +
           "is laid out by a routing table. Is the SQL extension of KeyRoute missing " +
           "(spark.plugins, spark.sql.extensions)? Start the query with it."
       )
-      clear = version > 0 // before, it may not have been read
     }
 
   private def routedByTable(version: Long): Boolean = {
