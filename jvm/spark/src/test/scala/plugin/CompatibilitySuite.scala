@@ -11,9 +11,9 @@ class CompatibilitySuite extends AnyFunSuite {
   }
 
   test("another minor version is refused with the jar to take") {
-    val message = intercept[KeyRouteException](Compatibility.check("4.2.1", "2.13.16")).getMessage
+    val message = intercept[KeyRouteException](Compatibility.check("4.9.1", "2.13.16")).getMessage
     assert(message.contains(s"made for Spark ${SparkRelease.minor}"))
-    assert(message.contains("keyroute-spark-4.2_2.13"))
+    assert(message.contains("keyroute-spark-4.9_2.13"))
   }
 
   test("another Scala is refused") {
