@@ -213,7 +213,9 @@ def _of_scala(name: str) -> Callable[[DataFrame], DataFrame]:
 
     def build(frame: DataFrame) -> DataFrame:
         spark = frame.sparkSession
-        rows = frame.select(F.concat(F.lit("key-"), F.substring("k", 2, 9)).alias("k"), "v", "ts")
+        # Spark's Scala processors take no null key.
+        number = F.coalesce(F.substring("k", 2, 9), F.lit("none"))
+        rows = frame.select(F.concat(F.lit("key-"), number).alias("k"), "v", "ts")
         queries = spark._jvm.org.apache.spark.sql.keyroute.handoff.BenchQueries
         return DataFrame(queries.build(name, rows._jdf), spark)
 
@@ -221,7 +223,7 @@ def _of_scala(name: str) -> Callable[[DataFrame], DataFrame]:
 
 
 def _scala_key(row: dict[str, Any]) -> dict[str, Any]:
-    return {"value": None if row["k"] is None else f"key-{row['k'][1:]}"}
+    return {"value": "key-none" if row["k"] is None else f"key-{row['k'][1:]}"}
 
 
 _SIDES = tuple(StateRead(0, {"joinSide": side}) for side in ("left", "right"))
