@@ -20,7 +20,6 @@ object BenchQueries {
       case "map-groups" => groups.map(2)
       case "flat-map-groups" => groups.eventTime(2)
       case "flat-map-groups-initial" => groups.initial
-      case "processor" => Workloads.transformWithState(spark)
       case "processor-initial" => new ProcessorWorkloads(spark).initial
     }
     workload.query(in.as[Event])
