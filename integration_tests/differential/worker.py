@@ -69,7 +69,8 @@ def _copy(folder: str, when: str) -> None:
         return
     end = time.monotonic() + _COPY_S
     while held.exists() and time.monotonic() < end:
-        time.sleep(0.01)  # attempts share nothing but the folder, so it is looked at again and again
+        # Attempts share nothing but the folder.
+        time.sleep(0.01)
     held.unlink(missing_ok=True)
 
 

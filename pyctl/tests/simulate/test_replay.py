@@ -81,6 +81,25 @@ def test_figures_are_those_of_a_plain_count() -> None:
     assert step.moved_weight == pytest.approx(moved / (2 * int(first.weights.sum())))
 
 
+def test_keys_that_were_not_seen_yet_do_not_count_as_moved() -> None:
+    codes = np.repeat(np.arange(20), 10)  # the first period has keys 0 to 9, the second the others
+    names = [f"k{i}" for i in range(20)]
+    both = tuple(column(name, "string", names, codes) for name in ("a", "b"))
+    stream = Stream(both, np.ones(200, np.int64), np.arange(200, dtype=np.int64))
+
+    def all_slots_to_one(request: PlanRequest) -> Plan:
+        tables = tuple(
+            GroupTable(s, np.empty(0, np.int64), np.empty(0, np.int32), np.zeros(s.slots, np.int32))
+            for s in request.shapes
+        )
+        return Plan(tables, (), 0.0, {}, 0.0, 0, "all to partition 0")
+
+    (step,) = replay(cut_by_rows(stream, 100), Setup(all_slots_to_one, PARTS))
+    leaving = sum(spark_hash([n], ["string"])[0] % 1026 % PARTS != 0 for n in names[:10])
+    assert 0 < leaving < 10
+    assert step.moved_keys == 2 * leaving
+
+
 def test_planners_see_all_keys_pairs_and_slots_of_a_period() -> None:
     (cut,) = cut_by_rows(correlated(3), 6000)
     shapes = tuple(c.shape(i, PARTS) for i, c in enumerate(cut.stream.columns))
