@@ -18,6 +18,8 @@ class PlanSettings:
     `half_life` periods, the loads that capacities are held against with `load_half_life`. METIS
     makes `seeds` cuts from `seed` on, of which the best counts; fewer of large graphs.
     `move_cost` is the locality (share of rows) that moving a key must bring for each row of it.
+    `max_moved` is the migration budget: the share of a group's rows whose key may change its
+    partition, which planners keep that name one. `options` are a planner's own settings by name.
     """
 
     alpha: float = 1.03
@@ -26,6 +28,19 @@ class PlanSettings:
     seeds: int = 12
     seed: int = 42
     move_cost: float = 0.03
+    max_moved: float = 1.0
+    options: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """Host and zone of each part, numbered from 0 on; empty where they are not known.
+
+    Levels are nested: parts of one host are in one zone.
+    """
+
+    hosts: tuple[int, ...] = ()
+    zones: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +51,7 @@ class PlanRequest:
     wanted (0: one for each partition). It must not be the number of executors seen at a moment:
     parts planned while one is lost would keep its successor idle. `placed` is the executor of each
     partition as seen, numbered from 0 on (empty: not known); it only tells what is local now.
+    `leaving` are parts that shall be emptied, as far as the planner can (scaling in).
     """
 
     query_id: str
@@ -44,6 +60,8 @@ class PlanRequest:
     current: RoutingTables
     executors: int = 0
     placed: tuple[int, ...] = ()
+    topology: Topology = field(default_factory=Topology)
+    leaving: frozenset[int] = frozenset()
     settings: PlanSettings = field(default_factory=PlanSettings)
 
 
@@ -52,6 +70,9 @@ class Plan:
     """An answer: the wanted tables, what they should bring on the request's own periods, and why.
 
     `moved_weight` is the share of the counted rows whose key changes its partition.
+    `locality_by_level` has the share of rows that stay within a level of the topology, by the names
+    "executor", "host" and "zone". `floors` has the least imbalance that any table can reach, of
+    groups in which one key alone is above alpha.
     """
 
     groups: tuple[GroupTable, ...]
@@ -61,6 +82,8 @@ class Plan:
     moved_weight: float
     moved_keys: int
     why: str
+    locality_by_level: Mapping[str, float] = field(default_factory=dict)
+    floors: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def worst_imbalance(self) -> float:
@@ -82,3 +105,19 @@ class Planner(Protocol):
 
 class CannotPlan(ValueError):
     """The planner has no answer for this request; the message says why, for people."""
+
+
+def option(settings: PlanSettings, name: str, default: float, low: float, high: float) -> float:
+    """A planner's own setting, in [low, high]. Raises `CannotPlan`."""
+    value = settings.options.get(name, default)
+    if not low <= value <= high:
+        raise CannotPlan(f"option {name} must be from {low:g} to {high:g}, not {value:g}")
+    return value
+
+
+def only_options(settings: PlanSettings, planner: str, *names: str) -> None:
+    """Raises `CannotPlan` where there is an option that the planner does not have."""
+    unknown = sorted(set(settings.options) - set(names))
+    if unknown:
+        has = ", ".join(names) or "none"
+        raise CannotPlan(f"{planner} has no option {unknown[0]!r}; it has: {has}")

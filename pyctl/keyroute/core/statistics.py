@@ -5,7 +5,7 @@ Fingerprints are int64, counts are int64 rows. A sketch's true count lies in [co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,23 @@ from numpy.typing import NDArray
 from keyroute.core.table import GroupShape, Int64Array
 
 
+def _none() -> Int64Array:
+    return np.empty(0, np.int64)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyCounts:
-    """Heavy keys of one group: arrays of one length, heaviest first; `rows` were offered."""
+    """Heavy keys of one group: arrays of one length, heaviest first; `rows` were offered.
+
+    `slots` is each key's slot, or empty where it is not known or a key has more than one.
+    """
 
     rows: int
     fingerprints: Int64Array
     counts: Int64Array
     errors: Int64Array
     labels: tuple[str, ...] = ()
+    slots: Int64Array = field(default_factory=_none)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,9 +43,27 @@ class PairCounts:
     errors: Int64Array
 
 
+def _no_pairs() -> PairCounts:
+    return PairCounts(0, _none(), _none(), _none(), _none())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SlotPairs:
+    """Rows between slots of two groups, exact and sparse: arrays of one length, no cell twice."""
+
+    upstream: Int64Array = field(default_factory=_none)
+    downstream: Int64Array = field(default_factory=_none)
+    rows: Int64Array = field(default_factory=_none)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupStatistics:
-    """Rows of one group: exact for each slot (S,) and partition (n,), sketched for keys."""
+    """Rows of one group: exact for each slot (S,) and partition (n,), sketched for keys.
+
+    Each of these is empty where it is not known: `slot_state_rows` and `slot_state_bytes` (S,),
+    estimates of what is kept in each slot at the period's end; `partition_ms` (n,), run time of the
+    partitions' tasks; `sources`, pairs of (source partition, key).
+    """
 
     shape: GroupShape
     rows: int
@@ -45,6 +71,10 @@ class GroupStatistics:
     partition_rows: Int64Array
     explicit_rows: int
     keys: KeyCounts
+    slot_state_rows: Int64Array = field(default_factory=_none)
+    slot_state_bytes: Int64Array = field(default_factory=_none)
+    partition_ms: Int64Array = field(default_factory=_none)
+    sources: PairCounts = field(default_factory=_no_pairs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +86,7 @@ class EdgeStatistics:
     rows: int
     local_rows: int
     pairs: PairCounts
+    slot_pairs: SlotPairs = field(default_factory=SlotPairs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

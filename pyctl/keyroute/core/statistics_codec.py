@@ -63,32 +63,57 @@ def _group(message: statistics_pb2.GroupStatistics) -> s.GroupStatistics:
     partition_rows = _array(message.partition_rows)
     _require_length(shape.group, "slots", slot_rows, shape.slots)
     _require_length(shape.group, "partitions", partition_rows, shape.partitions)
+    state_rows, state_bytes = _array(message.slot_state_rows), _array(message.slot_state_bytes)
+    _require_length(shape.group, "slots' state", state_rows, shape.slots)
+    _require_length(shape.group, "slots' state bytes", state_bytes, shape.slots)
+    partition_ms = _array(message.partition_ms)
+    _require_length(shape.group, "partitions' time", partition_ms, shape.partitions)
     return s.GroupStatistics(
         shape=shape,
         rows=message.rows,
         slot_rows=slot_rows,
         partition_rows=partition_rows,
         explicit_rows=message.explicit_rows,
-        keys=_keys(message.keys),
+        keys=_keys(shape.slots, message.keys),
+        slot_state_rows=state_rows,
+        slot_state_bytes=state_bytes,
+        partition_ms=partition_ms,
+        sources=_pairs(message.sources),
     )
 
 
-def _keys(message: statistics_pb2.KeySketch) -> s.KeyCounts:
+def _keys(slots: int, message: statistics_pb2.KeySketch) -> s.KeyCounts:
     arrays = [_array(message.fingerprints), _array(message.counts), _array(message.errors)]
     _require_parallel("key sketch", arrays)
-    return s.KeyCounts(message.rows, arrays[0], arrays[1], arrays[2], tuple(message.labels))
+    slot = _array(message.slots)
+    if len(slot):
+        _require_parallel("key sketch with slots", [*arrays, slot])
+        _require_below("key sketch", "slot", slot, slots)
+    labels = tuple(message.labels)
+    return s.KeyCounts(message.rows, arrays[0], arrays[1], arrays[2], labels, slot)
+
+
+def _pairs(message: statistics_pb2.PairSketch) -> s.PairCounts:
+    of = (message.upstream, message.downstream, message.counts, message.errors)
+    arrays = [_array(a) for a in of]
+    _require_parallel("pair sketch", arrays)
+    return s.PairCounts(message.rows, *arrays)
+
+
+def _slot_pairs(message: statistics_pb2.SlotPairs) -> s.SlotPairs:
+    arrays = [_array(a) for a in (message.upstream, message.downstream, message.rows)]
+    _require_parallel("pairs of slots", arrays)
+    return s.SlotPairs(*arrays)
 
 
 def _edge(message: statistics_pb2.EdgeStatistics) -> s.EdgeStatistics:
-    pairs = message.pairs
-    arrays = [_array(a) for a in (pairs.upstream, pairs.downstream, pairs.counts, pairs.errors)]
-    _require_parallel("pair sketch", arrays)
     return s.EdgeStatistics(
         upstream_group=message.upstream_group,
         downstream_group=message.downstream_group,
         rows=message.rows,
         local_rows=message.local_rows,
-        pairs=s.PairCounts(pairs.rows, *arrays),
+        pairs=_pairs(message.pairs),
+        slot_pairs=_slot_pairs(message.slot_pairs),
     )
 
 
@@ -104,3 +129,8 @@ def _require_parallel(what: str, arrays: list[Int64Array]) -> None:
 def _require_length(group: int, what: str, rows: Int64Array, wanted: int) -> None:
     if len(rows) not in (0, wanted):
         raise InvalidStatistics(f"group {group}: rows of {len(rows)} {what}, expected {wanted}")
+
+
+def _require_below(where: str, what: str, values: Int64Array, bound: int) -> None:
+    if values.max(initial=0) >= bound:
+        raise InvalidStatistics(f"{where}: {what} {values.max()} is not below {bound}")

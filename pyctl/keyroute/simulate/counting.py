@@ -10,6 +10,7 @@ from keyroute.core.statistics import (
     KeyCounts,
     PairCounts,
     Period,
+    SlotPairs,
 )
 from keyroute.core.table import GroupShape, Int32Array, Int64Array, RoutingTables
 from keyroute.simulate.stream import Cut, edges
@@ -33,18 +34,18 @@ def count(number: int, cut: Cut, shapes: tuple[GroupShape, ...], tables: Routing
         table_version=tables.version,
         rows=int(cut.weights.sum()),
         groups=groups,
-        edges=tuple(_edge(cut, up, down, where) for up, down in edges(len(shapes))),
+        edges=tuple(_edge(cut, up, down, shapes, where) for up, down in edges(len(shapes))),
     )
 
 
 def _group(
     cut: Cut, index: int, shape: GroupShape, tables: RoutingTables, where: Int32Array
 ) -> GroupStatistics:
-    hashes, fingerprints = cut.stream.columns[index].hashes
+    fingerprints = cut.stream.columns[index].hashes[1]
     rows = cut.rows_of_values(index).astype(np.int64)
     seen = np.flatnonzero(rows)
     order = seen[np.argsort(-rows[seen], kind="stable")]
-    slots = np.mod(hashes.astype(np.int64), shape.slots)
+    slots = _slots(cut, index, shape)
     explicit = tables.group(shape).explicit(fingerprints) >= 0
     return GroupStatistics(
         shape=shape,
@@ -53,18 +54,34 @@ def _group(
         partition_rows=_sums(where.astype(np.int64), rows, shape.partitions),
         explicit_rows=int(rows[explicit].sum()),
         keys=KeyCounts(
-            int(rows.sum()), fingerprints[order], rows[order], np.zeros(len(order), np.int64)
+            int(rows.sum()),
+            fingerprints[order],
+            rows[order],
+            np.zeros(len(order), np.int64),
+            slots=slots[order],
         ),
     )
 
 
-def _edge(cut: Cut, up: int, down: int, where: list[Int32Array]) -> EdgeStatistics:
+def _slots(cut: Cut, index: int, shape: GroupShape) -> Int64Array:
+    """Slot of each distinct value of a column."""
+    return np.mod(cut.stream.columns[index].hashes[0].astype(np.int64), shape.slots)
+
+
+def _edge(
+    cut: Cut, up: int, down: int, shapes: tuple[GroupShape, ...], where: list[Int32Array]
+) -> EdgeStatistics:
     above, below = cut.codes(up), cut.codes(down)
     size = len(cut.stream.columns[down].values)
     pairs, inverse = np.unique(above * size + below, return_inverse=True)
     rows = _sums(inverse, cut.weights, len(pairs))
     local = where[up][above] == where[down][below]
     total = int(cut.weights.sum())
+    slots = shapes[down].slots
+    cells = _slots(cut, up, shapes[up])[pairs // size] * slots
+    cells, cell = np.unique(
+        cells + _slots(cut, down, shapes[down])[pairs % size], return_inverse=True
+    )
     return EdgeStatistics(
         upstream_group=up,
         downstream_group=down,
@@ -77,6 +94,7 @@ def _edge(cut: Cut, up: int, down: int, where: list[Int32Array]) -> EdgeStatisti
             rows,
             np.zeros(len(pairs), np.int64),
         ),
+        slot_pairs=SlotPairs(cells // slots, cells % slots, _sums(cell, rows, len(cells))),
     )
 
 

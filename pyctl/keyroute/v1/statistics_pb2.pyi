@@ -8,20 +8,22 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class KeySketch(_message.Message):
-    __slots__ = ("rows", "capacity", "fingerprints", "counts", "errors", "labels")
+    __slots__ = ("rows", "capacity", "fingerprints", "counts", "errors", "labels", "slots")
     ROWS_FIELD_NUMBER: _ClassVar[int]
     CAPACITY_FIELD_NUMBER: _ClassVar[int]
     FINGERPRINTS_FIELD_NUMBER: _ClassVar[int]
     COUNTS_FIELD_NUMBER: _ClassVar[int]
     ERRORS_FIELD_NUMBER: _ClassVar[int]
     LABELS_FIELD_NUMBER: _ClassVar[int]
+    SLOTS_FIELD_NUMBER: _ClassVar[int]
     rows: int
     capacity: int
     fingerprints: _containers.RepeatedScalarFieldContainer[int]
     counts: _containers.RepeatedScalarFieldContainer[int]
     errors: _containers.RepeatedScalarFieldContainer[int]
     labels: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, rows: _Optional[int] = ..., capacity: _Optional[int] = ..., fingerprints: _Optional[_Iterable[int]] = ..., counts: _Optional[_Iterable[int]] = ..., errors: _Optional[_Iterable[int]] = ..., labels: _Optional[_Iterable[str]] = ...) -> None: ...
+    slots: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, rows: _Optional[int] = ..., capacity: _Optional[int] = ..., fingerprints: _Optional[_Iterable[int]] = ..., counts: _Optional[_Iterable[int]] = ..., errors: _Optional[_Iterable[int]] = ..., labels: _Optional[_Iterable[str]] = ..., slots: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class PairSketch(_message.Message):
     __slots__ = ("rows", "capacity", "upstream", "downstream", "counts", "errors")
@@ -39,8 +41,18 @@ class PairSketch(_message.Message):
     errors: _containers.RepeatedScalarFieldContainer[int]
     def __init__(self, rows: _Optional[int] = ..., capacity: _Optional[int] = ..., upstream: _Optional[_Iterable[int]] = ..., downstream: _Optional[_Iterable[int]] = ..., counts: _Optional[_Iterable[int]] = ..., errors: _Optional[_Iterable[int]] = ...) -> None: ...
 
+class SlotPairs(_message.Message):
+    __slots__ = ("upstream", "downstream", "rows")
+    UPSTREAM_FIELD_NUMBER: _ClassVar[int]
+    DOWNSTREAM_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    upstream: _containers.RepeatedScalarFieldContainer[int]
+    downstream: _containers.RepeatedScalarFieldContainer[int]
+    rows: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, upstream: _Optional[_Iterable[int]] = ..., downstream: _Optional[_Iterable[int]] = ..., rows: _Optional[_Iterable[int]] = ...) -> None: ...
+
 class MapTaskCounts(_message.Message):
-    __slots__ = ("run_id", "batch", "group", "exchange", "map_partition", "table_version", "executor", "partition_rows", "explicit_rows", "slots", "slot_rows", "keys", "upstream_group", "pairs", "upstream_key")
+    __slots__ = ("run_id", "batch", "group", "exchange", "map_partition", "table_version", "executor", "partition_rows", "explicit_rows", "slots", "slot_rows", "keys", "upstream_group", "pairs", "upstream_key", "slot_pairs")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     BATCH_FIELD_NUMBER: _ClassVar[int]
     GROUP_FIELD_NUMBER: _ClassVar[int]
@@ -56,6 +68,7 @@ class MapTaskCounts(_message.Message):
     UPSTREAM_GROUP_FIELD_NUMBER: _ClassVar[int]
     PAIRS_FIELD_NUMBER: _ClassVar[int]
     UPSTREAM_KEY_FIELD_NUMBER: _ClassVar[int]
+    SLOT_PAIRS_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     batch: int
     group: int
@@ -71,7 +84,8 @@ class MapTaskCounts(_message.Message):
     upstream_group: int
     pairs: PairSketch
     upstream_key: str
-    def __init__(self, run_id: _Optional[str] = ..., batch: _Optional[int] = ..., group: _Optional[int] = ..., exchange: _Optional[int] = ..., map_partition: _Optional[int] = ..., table_version: _Optional[int] = ..., executor: _Optional[str] = ..., partition_rows: _Optional[_Iterable[int]] = ..., explicit_rows: _Optional[int] = ..., slots: _Optional[_Iterable[int]] = ..., slot_rows: _Optional[_Iterable[int]] = ..., keys: _Optional[_Union[KeySketch, _Mapping]] = ..., upstream_group: _Optional[int] = ..., pairs: _Optional[_Union[PairSketch, _Mapping]] = ..., upstream_key: _Optional[str] = ...) -> None: ...
+    slot_pairs: SlotPairs
+    def __init__(self, run_id: _Optional[str] = ..., batch: _Optional[int] = ..., group: _Optional[int] = ..., exchange: _Optional[int] = ..., map_partition: _Optional[int] = ..., table_version: _Optional[int] = ..., executor: _Optional[str] = ..., partition_rows: _Optional[_Iterable[int]] = ..., explicit_rows: _Optional[int] = ..., slots: _Optional[_Iterable[int]] = ..., slot_rows: _Optional[_Iterable[int]] = ..., keys: _Optional[_Union[KeySketch, _Mapping]] = ..., upstream_group: _Optional[int] = ..., pairs: _Optional[_Union[PairSketch, _Mapping]] = ..., upstream_key: _Optional[str] = ..., slot_pairs: _Optional[_Union[SlotPairs, _Mapping]] = ...) -> None: ...
 
 class ReduceTaskReads(_message.Message):
     __slots__ = ("run_id", "batch", "group", "exchange", "partition", "executor", "local_bytes", "remote_bytes")
@@ -94,36 +108,46 @@ class ReduceTaskReads(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., batch: _Optional[int] = ..., group: _Optional[int] = ..., exchange: _Optional[int] = ..., partition: _Optional[int] = ..., executor: _Optional[str] = ..., local_bytes: _Optional[int] = ..., remote_bytes: _Optional[int] = ...) -> None: ...
 
 class GroupStatistics(_message.Message):
-    __slots__ = ("shape", "rows", "slot_rows", "partition_rows", "explicit_rows", "keys")
+    __slots__ = ("shape", "rows", "slot_rows", "partition_rows", "explicit_rows", "keys", "slot_state_rows", "slot_state_bytes", "partition_ms", "sources")
     SHAPE_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
     SLOT_ROWS_FIELD_NUMBER: _ClassVar[int]
     PARTITION_ROWS_FIELD_NUMBER: _ClassVar[int]
     EXPLICIT_ROWS_FIELD_NUMBER: _ClassVar[int]
     KEYS_FIELD_NUMBER: _ClassVar[int]
+    SLOT_STATE_ROWS_FIELD_NUMBER: _ClassVar[int]
+    SLOT_STATE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_MS_FIELD_NUMBER: _ClassVar[int]
+    SOURCES_FIELD_NUMBER: _ClassVar[int]
     shape: _table_pb2.GroupShape
     rows: int
     slot_rows: _containers.RepeatedScalarFieldContainer[int]
     partition_rows: _containers.RepeatedScalarFieldContainer[int]
     explicit_rows: int
     keys: KeySketch
-    def __init__(self, shape: _Optional[_Union[_table_pb2.GroupShape, _Mapping]] = ..., rows: _Optional[int] = ..., slot_rows: _Optional[_Iterable[int]] = ..., partition_rows: _Optional[_Iterable[int]] = ..., explicit_rows: _Optional[int] = ..., keys: _Optional[_Union[KeySketch, _Mapping]] = ...) -> None: ...
+    slot_state_rows: _containers.RepeatedScalarFieldContainer[int]
+    slot_state_bytes: _containers.RepeatedScalarFieldContainer[int]
+    partition_ms: _containers.RepeatedScalarFieldContainer[int]
+    sources: PairSketch
+    def __init__(self, shape: _Optional[_Union[_table_pb2.GroupShape, _Mapping]] = ..., rows: _Optional[int] = ..., slot_rows: _Optional[_Iterable[int]] = ..., partition_rows: _Optional[_Iterable[int]] = ..., explicit_rows: _Optional[int] = ..., keys: _Optional[_Union[KeySketch, _Mapping]] = ..., slot_state_rows: _Optional[_Iterable[int]] = ..., slot_state_bytes: _Optional[_Iterable[int]] = ..., partition_ms: _Optional[_Iterable[int]] = ..., sources: _Optional[_Union[PairSketch, _Mapping]] = ...) -> None: ...
 
 class EdgeStatistics(_message.Message):
-    __slots__ = ("upstream_group", "downstream_group", "rows", "local_rows", "pairs", "upstream_key")
+    __slots__ = ("upstream_group", "downstream_group", "rows", "local_rows", "pairs", "upstream_key", "slot_pairs")
     UPSTREAM_GROUP_FIELD_NUMBER: _ClassVar[int]
     DOWNSTREAM_GROUP_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
     LOCAL_ROWS_FIELD_NUMBER: _ClassVar[int]
     PAIRS_FIELD_NUMBER: _ClassVar[int]
     UPSTREAM_KEY_FIELD_NUMBER: _ClassVar[int]
+    SLOT_PAIRS_FIELD_NUMBER: _ClassVar[int]
     upstream_group: int
     downstream_group: int
     rows: int
     local_rows: int
     pairs: PairSketch
     upstream_key: str
-    def __init__(self, upstream_group: _Optional[int] = ..., downstream_group: _Optional[int] = ..., rows: _Optional[int] = ..., local_rows: _Optional[int] = ..., pairs: _Optional[_Union[PairSketch, _Mapping]] = ..., upstream_key: _Optional[str] = ...) -> None: ...
+    slot_pairs: SlotPairs
+    def __init__(self, upstream_group: _Optional[int] = ..., downstream_group: _Optional[int] = ..., rows: _Optional[int] = ..., local_rows: _Optional[int] = ..., pairs: _Optional[_Union[PairSketch, _Mapping]] = ..., upstream_key: _Optional[str] = ..., slot_pairs: _Optional[_Union[SlotPairs, _Mapping]] = ...) -> None: ...
 
 class Period(_message.Message):
     __slots__ = ("first_batch", "last_batch", "table_version", "rows", "groups", "edges", "local_bytes", "remote_bytes")

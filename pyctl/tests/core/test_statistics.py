@@ -20,11 +20,20 @@ def message() -> QueryStatistics:
     group.keys.fingerprints.extend([-1, 7])
     group.keys.counts.extend([6, 4])
     group.keys.errors.extend([0, 1])
+    group.keys.slots.extend([1025, 0])
+    group.partition_ms.extend([9, 8, 7])
+    group.sources.upstream.append(4)
+    group.sources.downstream.append(-1)
+    group.sources.counts.append(6)
+    group.sources.errors.append(0)
     edge = period.edges.add(upstream_group=0, downstream_group=1, rows=10, local_rows=4)
     edge.pairs.upstream.append(-1)
     edge.pairs.downstream.append(9)
     edge.pairs.counts.append(6)
     edge.pairs.errors.append(0)
+    edge.slot_pairs.upstream.append(1025)
+    edge.slot_pairs.downstream.append(3)
+    edge.slot_pairs.rows.append(10)
     return made
 
 
@@ -35,7 +44,11 @@ def test_bytes_become_arrays() -> None:
     assert period.measured_locality() == 0.4
     assert period.groups[0].keys.fingerprints.tolist() == [-1, 7]
     assert period.groups[0].partition_rows.tolist() == [5, 3, 2]
+    assert period.groups[0].keys.slots.tolist() == [1025, 0]
+    assert period.groups[0].partition_ms.tolist() == [9, 8, 7]
+    assert period.groups[0].sources.upstream.tolist() == [4]
     assert period.edges[0].pairs.upstream.tolist() == [-1]
+    assert period.edges[0].slot_pairs.rows.tolist() == [10]
 
 
 def test_executors_are_numbered_where_each_partition_was_seen() -> None:
@@ -54,6 +67,10 @@ def test_executors_are_numbered_where_each_partition_was_seen() -> None:
         (lambda m: m.periods[0].edges[0].pairs.errors.pop(), "pair sketch: arrays of"),
         (lambda m: m.periods[0].groups[0].partition_rows.pop(), "rows of 2 partitions, expected 3"),
         (lambda m: m.periods[0].groups[0].slot_rows.append(1), "rows of 1 slots, expected 1026"),
+        (lambda m: m.periods[0].groups[0].keys.slots.pop(), "key sketch with slots: arrays of"),
+        (lambda m: m.periods[0].groups[0].keys.slots.__setitem__(0, 1026), "slot 1026 is not"),
+        (lambda m: m.periods[0].groups[0].partition_ms.pop(), "2 partitions' time, expected 3"),
+        (lambda m: m.periods[0].edges[0].slot_pairs.rows.pop(), "pairs of slots: arrays of"),
         (lambda m: m.ClearField("format"), "format 0; this version reads format 1"),
     ],
 )
