@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keyroute import planners
 from keyroute.cli.exits import Refused, Usage, sentences
 from keyroute.cli.options import JsonOption
 from keyroute.cli.output import percent, print_json, print_table, progress, ratio, say
@@ -46,7 +45,9 @@ def simulate(
         int | None, typer.Option("--rows", min=1, help="Plan after so many records.")
     ] = None,
     parts: Annotated[int, typer.Option("--parts", min=2, help="Partitions, each an executor.")] = 6,
-    planner: Annotated[str, typer.Option("--planner", help="Its name.")] = planners.DEFAULT,
+    planner: Annotated[
+        str | None, typer.Option("--planner", help="Its name (default: metis).")
+    ] = None,
     alpha: Annotated[
         float, typer.Option("--alpha", min=1.0, help="Bound of each operator's imbalance.")
     ] = PlanSettings().alpha,
@@ -62,12 +63,14 @@ def simulate(
     """
     with sentences():
         try:
+            from keyroute import planners
             from keyroute.simulate import plot, reader, result, stream
             from keyroute.simulate.replay import Setup
         except ImportError as error:
             raise Refused(
                 f"simulate needs {error.name}: pip install 'keyroute[simulate]'."
             ) from error
+        planner = planner or planners.DEFAULT
         names = [name.strip() for name in keys.split(",") if name.strip()]
         try:
             setup = Setup(planners.load(planner), parts, PlanSettings(alpha=alpha))

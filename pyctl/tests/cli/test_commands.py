@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -39,6 +41,12 @@ def test_the_version_is_printed(runner: CliRunner) -> None:
     assert runner.invoke(app, ["--version"]).stdout.strip() == keyroute.__version__
     said = json.loads(runner.invoke(app, ["version", "--json"]).stdout)
     assert said["version"] == keyroute.__version__
+
+
+def test_commands_do_not_wait_for_what_only_planners_need() -> None:
+    code = "import sys, keyroute.cli.main; print(sorted({'scipy', 'pymetis'} & set(sys.modules)))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(
