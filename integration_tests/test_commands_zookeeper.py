@@ -187,6 +187,15 @@ def test_once_and_dry_run_fail_where_statistics_cannot_be_read(
     assert driver.version == 0
 
 
+def test_what_cannot_be_dumped_leaves_no_file(run: Run, driver: FakeDriver, tmp_path: Path) -> None:
+    unread = run("dump", "flights", str(tmp_path / "dump"))
+    assert unread.returncode == 3, unread.stderr
+    assert "There are no statistics of flights" in unread.stderr.replace("\n", " ")
+    assert run("dump", "nobody", str(tmp_path / "dump")).returncode == 2
+    assert not list(tmp_path.iterdir())
+    assert driver.version == 0
+
+
 def test_the_daemon_logs_a_sentence_and_stops_on_sigterm(
     zookeeper: ZooKeeperServer, tree: Tree, driver: FakeDriver, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from keyroute.cli import options
+from keyroute.cli import planner_options as planning
 from keyroute.cli.exits import Exit, Refused, Usage, sentences
 from keyroute.cli.output import percent, print_json, print_table, progress, ratio, say
 from keyroute.cli.signals import stop_on_signals
@@ -19,13 +20,11 @@ from keyroute.controller.daemon import Daemon
 from keyroute.controller.once import OnceReport, run_once
 from keyroute.controller.planning import Planning
 from keyroute.core.decision import DecisionSettings
-from keyroute.core.plan import Planner, PlanSettings
 from keyroute.gateway.client import Py4jGateways
 from keyroute.zookeeper.election import Leadership, controller_id
 from keyroute.zookeeper.store import Store
 
 _DECISION = DecisionSettings()
-_PLAN = PlanSettings()
 _TURN_S = 10.0
 
 
@@ -37,12 +36,8 @@ def controller(
     interval_s: Annotated[
         float, typer.Option("--interval", min=0.1, metavar="SECONDS", help="Between plans.")
     ] = 30.0,
-    planner: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Planner: metis (the default), hash, or one that is installed."
-        ),
-    ] = None,
+    planner: planning.PlannerOption = None,
+    option: planning.SettingsOption = None,
     min_rows: Annotated[
         int, typer.Option(min=1, help="Counted rows that a plan needs.")
     ] = _DECISION.min_rows,
@@ -59,17 +54,9 @@ def controller(
     min_imbalance_gain: Annotated[
         float, typer.Option(min=0.0, help="By how much such a change must lower it.")
     ] = _DECISION.min_imbalance_gain,
-    alpha: Annotated[
-        float, typer.Option(min=1.0, help="Bound of each operator's imbalance (max/mean).")
-    ] = _PLAN.alpha,
-    executors: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Executors a query is meant to have, where it has more partitions than that: "
-            "partitions whose keys occur together then share one. 0: plan by partition.",
-        ),
-    ] = 0,
+    alpha: planning.AlphaOption = planning.SETTINGS.alpha,
+    max_moved: planning.MaxMovedOption = planning.SETTINGS.max_moved,
+    executors: planning.ExecutorsOption = 0,
     prepare_timeout_s: Annotated[
         float,
         typer.Option(
@@ -101,8 +88,8 @@ def controller(
     with sentences():
         if as_json and not (once or dry_run):
             raise Usage("--json needs --once or --dry-run.")
-        planning = Planning(
-            _planner(planner),
+        plans = Planning(
+            planning.load_planner(planner)[1],
             DecisionSettings(
                 min_rows=min_rows,
                 min_gain=min_gain,
@@ -110,7 +97,7 @@ def controller(
                 imbalance_threshold=imbalance_threshold,
                 min_imbalance_gain=min_imbalance_gain,
             ),
-            PlanSettings(alpha=alpha),
+            planning.plan_settings(alpha, max_moved, option),
             executors,
         )
         settings = AttendanceSettings(controller_id(), interval_s, prepare_timeout_s, dry_run)
@@ -118,22 +105,12 @@ def controller(
             stop_on_signals() as stop,
             options.open_store(zookeeper, root, auth_file) as store,
         ):
-            attendant = Attendant(store, Py4jGateways(token_file), planning, settings)
+            attendant = Attendant(store, Py4jGateways(token_file), plans, settings)
             if once or dry_run:
                 _once(attendant, stop, timeout_s, as_json)
             else:
                 _log_to_stderr()
                 Daemon(attendant, lambda: _turn(store, settings.by), stop).run()
-
-
-def _planner(name: str | None) -> Planner:
-    # Planners bring SciPy and METIS, which the other commands need not wait for.
-    from keyroute import planners
-
-    try:
-        return planners.load(name or planners.DEFAULT)
-    except planners.UnknownPlanner as error:
-        raise Usage(f"--planner: {error}.") from error
 
 
 def _turn(store: Store, by: str) -> Leadership:

@@ -32,9 +32,23 @@ HELP = (
     "finishes it)."
 )
 
+
+class Refused(Exception):
+    """A command cannot do what was asked; the text says why."""
+
+
+class Unread(Exception):
+    """A driver could not be asked; the text says why."""
+
+
+class Usage(Exception):
+    """What the user gave is wrong; the text says what."""
+
+
 _CODES: tuple[tuple[type[Exception], Exit], ...] = (
     (StoreUnreachable, Exit.UNREACHABLE),
     (GatewayUnreachable, Exit.UNREACHABLE),
+    (Unread, Exit.UNREACHABLE),
     (ZooKeeperError, Exit.FAILED),
     (GatewayError, Exit.FAILED),
     (ChangeUnderWay, Exit.FAILED),
@@ -42,14 +56,6 @@ _CODES: tuple[tuple[type[Exception], Exit], ...] = (
     (JarMissing, Exit.FAILED),
 )
 _EXPECTED = tuple(kind for kind, _ in _CODES)
-
-
-class Refused(Exception):
-    """A command cannot do what was asked; the text says why."""
-
-
-class Usage(Exception):
-    """What the user gave is wrong; the text says what."""
 
 
 @contextmanager

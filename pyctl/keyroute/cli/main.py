@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 import keyroute
-from keyroute.cli import controller, demo, jar, ownership, simulate, status, tables, zookeeper
+from keyroute.cli import (
+    controller,
+    demo,
+    dump,
+    jar,
+    ownership,
+    plan,
+    simulate,
+    status,
+    tables,
+    zookeeper,
+)
 from keyroute.cli.exits import HELP
 
 app = typer.Typer(
@@ -21,6 +32,8 @@ app = typer.Typer(
 app.command(epilog=HELP)(controller.controller)
 app.command(epilog=HELP)(status.status)
 app.add_typer(tables.app, name="tables")
+app.command(epilog=HELP)(dump.dump)
+app.command(epilog=HELP)(plan.plan)
 app.command(epilog=HELP)(ownership.adopt)
 app.command(epilog=HELP)(ownership.release)
 app.command(epilog=HELP)(zookeeper.zookeeper)

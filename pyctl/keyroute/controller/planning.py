@@ -10,6 +10,7 @@ from keyroute.controller.snapshot import Snapshot
 from keyroute.core.decision import Decision, DecisionSettings, Stay, decide
 from keyroute.core.plan import CannotPlan, Planner, PlanRequest, PlanSettings
 from keyroute.core.table import InvalidTable, RoutingTables, no_tables
+from keyroute.core.topology import topology
 from keyroute.zookeeper.errors import Damaged, TableMissing
 from keyroute.zookeeper.store import Store
 
@@ -65,6 +66,9 @@ def consider(snapshot: Snapshot, current: Current, planning: Planning, now_ms: i
         current=current.tables,
         executors=planning.executors,
         placed=driver.statistics.placed,
+        topology=topology(
+            driver.statistics.placement, meta.groups, current.tables.parts, planning.executors
+        ),
         settings=planning.plan,
     )
     try:

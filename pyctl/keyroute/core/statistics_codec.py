@@ -1,4 +1,4 @@
-"""Statistics from the bytes of the contract (proto/keyroute/v1/statistics.proto)."""
+"""Statistics to and from the bytes of the contract (proto/keyroute/v1/statistics.proto)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from google.protobuf.message import DecodeError
 
 from keyroute.core import statistics as s
 from keyroute.core.table import Int64Array
-from keyroute.core.table_codec import shape_from_proto
+from keyroute.core.table_codec import shape_from_proto, shape_to_proto
 from keyroute.v1 import statistics_pb2
 
 FORMAT = 1
@@ -26,6 +26,31 @@ def decode(data: bytes) -> s.QueryStatistics:
         message.ParseFromString(data)
     except DecodeError as e:
         raise InvalidStatistics(f"these {len(data)} bytes are not query statistics: {e}") from e
+    return from_proto(message)
+
+
+def to_proto(statistics: s.QueryStatistics) -> statistics_pb2.QueryStatistics:
+    """The message of statistics; what a sketch had room for, and how an upstream key was found, is
+    not kept."""
+    return statistics_pb2.QueryStatistics(
+        format=FORMAT,
+        query_id=statistics.query_id,
+        run_id=statistics.run_id,
+        name=statistics.name,
+        periods=[_period_to_proto(p) for p in statistics.periods],
+        placement=[
+            statistics_pb2.PartitionPlacement(
+                group=p.group, partition=p.partition, executor=p.executor, host=p.host
+            )
+            for p in statistics.placement
+        ],
+        table_version=statistics.table_version,
+        batch=statistics.batch,
+    )
+
+
+def from_proto(message: statistics_pb2.QueryStatistics) -> s.QueryStatistics:
+    """Statistics from their message. Raises `InvalidStatistics`, `InvalidTable`."""
     if message.format != FORMAT:
         raise InvalidStatistics(
             f"statistics have format {message.format}; this version reads format {FORMAT}"
@@ -114,6 +139,68 @@ def _edge(message: statistics_pb2.EdgeStatistics) -> s.EdgeStatistics:
         local_rows=message.local_rows,
         pairs=_pairs(message.pairs),
         slot_pairs=_slot_pairs(message.slot_pairs),
+    )
+
+
+def _period_to_proto(period: s.Period) -> statistics_pb2.Period:
+    return statistics_pb2.Period(
+        first_batch=period.first_batch,
+        last_batch=period.last_batch,
+        table_version=period.table_version,
+        rows=period.rows,
+        groups=[_group_to_proto(g) for g in period.groups],
+        edges=[_edge_to_proto(e) for e in period.edges],
+        local_bytes=period.local_bytes,
+        remote_bytes=period.remote_bytes,
+    )
+
+
+def _group_to_proto(group: s.GroupStatistics) -> statistics_pb2.GroupStatistics:
+    keys = group.keys
+    return statistics_pb2.GroupStatistics(
+        shape=shape_to_proto(group.shape),
+        rows=group.rows,
+        slot_rows=group.slot_rows.tolist(),
+        partition_rows=group.partition_rows.tolist(),
+        explicit_rows=group.explicit_rows,
+        keys=statistics_pb2.KeySketch(
+            rows=keys.rows,
+            fingerprints=keys.fingerprints.tolist(),
+            counts=keys.counts.tolist(),
+            errors=keys.errors.tolist(),
+            labels=keys.labels,
+            slots=keys.slots.tolist(),
+        ),
+        slot_state_rows=group.slot_state_rows.tolist(),
+        slot_state_bytes=group.slot_state_bytes.tolist(),
+        partition_ms=group.partition_ms.tolist(),
+        sources=_pairs_to_proto(group.sources),
+    )
+
+
+def _pairs_to_proto(pairs: s.PairCounts) -> statistics_pb2.PairSketch:
+    return statistics_pb2.PairSketch(
+        rows=pairs.rows,
+        upstream=pairs.upstream.tolist(),
+        downstream=pairs.downstream.tolist(),
+        counts=pairs.counts.tolist(),
+        errors=pairs.errors.tolist(),
+    )
+
+
+def _edge_to_proto(edge: s.EdgeStatistics) -> statistics_pb2.EdgeStatistics:
+    cells = edge.slot_pairs
+    return statistics_pb2.EdgeStatistics(
+        upstream_group=edge.upstream_group,
+        downstream_group=edge.downstream_group,
+        rows=edge.rows,
+        local_rows=edge.local_rows,
+        pairs=_pairs_to_proto(edge.pairs),
+        slot_pairs=statistics_pb2.SlotPairs(
+            upstream=cells.upstream.tolist(),
+            downstream=cells.downstream.tolist(),
+            rows=cells.rows.tolist(),
+        ),
     )
 
 

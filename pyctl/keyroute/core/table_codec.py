@@ -15,14 +15,18 @@ FORMAT = 1
 
 def encode(tables: RoutingTables) -> bytes:
     """The serialised `RoutingTables`; equal tables give equal bytes."""
-    message = table_pb2.RoutingTables(
+    return to_proto(tables).SerializeToString(deterministic=True)
+
+
+def to_proto(tables: RoutingTables) -> table_pb2.RoutingTables:
+    """The message of a version."""
+    return table_pb2.RoutingTables(
         format=FORMAT,
         version=tables.version,
         query_id=tables.query_id,
         groups=[_group_to_proto(g) for g in tables.groups],
         parts=tables.parts,
     )
-    return message.SerializeToString(deterministic=True)
 
 
 def decode(data: bytes) -> RoutingTables:
@@ -32,6 +36,11 @@ def decode(data: bytes) -> RoutingTables:
         message.ParseFromString(data)
     except DecodeError as e:
         raise InvalidTable(f"these {len(data)} bytes are not routing tables: {e}") from e
+    return from_proto(message)
+
+
+def from_proto(message: table_pb2.RoutingTables) -> RoutingTables:
+    """Tables from their message. Raises `InvalidTable`."""
     if message.format != FORMAT:
         raise InvalidTable(
             f"tables have format {message.format}; this version reads format {FORMAT}"

@@ -54,6 +54,8 @@ def test_commands_do_not_wait_for_what_only_planners_need() -> None:
     [
         ["controller"],
         ["status"],
+        ["dump"],
+        ["plan"],
         ["zookeeper"],
         ["demo"],
         ["jar"],
@@ -72,6 +74,7 @@ def test_help_tells_the_exit_codes(runner: CliRunner, command: list[str]) -> Non
     [
         (["controller", "--json"], "--json needs --once"),
         (["controller", "--planner", "astrology"], "no planner 'astrology'"),
+        (["controller", "--option", "theta"], "must look like NAME=NUMBER"),
         (["status", "--watch", "--json"], "choose one"),
     ],
 )
