@@ -13,6 +13,7 @@ from keyroute.core.statistics import (
     KeyCounts,
     PairCounts,
     Period,
+    SlotPairs,
 )
 from keyroute.core.table import GroupShape, RoutingTables, default_slots, no_tables
 
@@ -57,6 +58,7 @@ def count(columns: tuple[Ids, ...], tables: RoutingTables | None = None, n: int 
         replace(
             pairs_of(g, fingerprints(g, columns[g]), fingerprints(g + 1, columns[g + 1])),
             local_rows=int((routed[g] == routed[g + 1]).sum()),
+            slot_pairs=_slot_pairs(_slots(g, columns[g], n), _slots(g + 1, columns[g + 1], n)),
         )
         for g in range(len(columns) - 1)
     )
@@ -72,6 +74,13 @@ def pairs_of(upstream_group: int, upstream: Ids, downstream: Ids) -> EdgeStatist
         0,
         PairCounts(len(upstream), pairs[0], pairs[1], counts, np.zeros_like(counts)),
     )
+
+
+def without_slots(period: Period) -> Period:
+    """As an older plugin counts: keys do not know their slots, and slots have no pairs."""
+    groups = (replace(g, keys=replace(g.keys, slots=np.empty(0, np.int64))) for g in period.groups)
+    edges = (replace(e, slot_pairs=SlotPairs()) for e in period.edges)
+    return replace(period, groups=tuple(groups), edges=tuple(edges))
 
 
 def measure(tables: RoutingTables, columns: tuple[Ids, Ids], n: int = 3) -> tuple[float, float]:
@@ -92,12 +101,22 @@ def _group(
     routed: NDArray[np.int32],
     explicit: NDArray[np.int32],
 ) -> GroupStatistics:
-    keys, counts = np.unique(prints, return_counts=True)
+    slots = np.mod(murmur.astype(np.int64), of.slots)
+    keys, first, counts = np.unique(prints, return_index=True, return_counts=True)
     return GroupStatistics(
         shape=of,
         rows=len(prints),
-        slot_rows=np.bincount(np.mod(murmur.astype(np.int64), of.slots), minlength=of.slots),
+        slot_rows=np.bincount(slots, minlength=of.slots),
         partition_rows=np.bincount(routed, minlength=of.partitions),
         explicit_rows=int((explicit >= 0).sum()),
-        keys=KeyCounts(len(prints), keys, counts, np.zeros_like(counts)),
+        keys=KeyCounts(len(prints), keys, counts, np.zeros_like(counts), slots=slots[first]),
     )
+
+
+def _slots(group: int, ids: Ids, n: int) -> Ids:
+    return np.mod(hashes(group, ids).astype(np.int64), shape(group, n).slots)
+
+
+def _slot_pairs(upstream: Ids, downstream: Ids) -> SlotPairs:
+    cells, rows = np.unique(np.stack([upstream, downstream]), axis=1, return_counts=True)
+    return SlotPairs(cells[0], cells[1], rows)

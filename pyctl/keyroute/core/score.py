@@ -1,8 +1,7 @@
 """How good a version of the tables would have been on a period: locality and imbalance.
 
-Sketches carry fingerprints, and a key's slot cannot be told from its fingerprint. So a key without
-an explicit entry is taken to be on any partition with equal chance, and the rows of keys that no
-sketch holds likewise: their slots' rows, less those of explicit keys, are spread evenly.
+Both are sums over sites (`core.sites`): exact where slots and all keys with entries were counted,
+else with what is not known spread evenly.
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from keyroute.core.graph import FloatArray, rows_of_keys
+from keyroute.core.plan import Topology
+from keyroute.core.sites import Flow, flow, partitions_of, site_rows, spread_of
 from keyroute.core.statistics import EdgeStatistics, GroupStatistics, Period, imbalance
 from keyroute.core.table import GroupShape, Int32Array, Int64Array, RoutingTables
 
@@ -24,14 +25,37 @@ def locality(
     Executors are the tables' parts; where they have none, `placed` (n,) is each partition's, and
     where that is empty each partition has one of its own.
     """
-    rows, local = 0.0, 0.0
+    return _local_share(between_partitions(tables, periods), tables.parts or placed)
+
+
+def locality_by_level(
+    tables: RoutingTables,
+    periods: Iterable[Period],
+    topology: Topology,
+    placed: tuple[int, ...] = (),
+) -> dict[str, float]:
+    """`locality` by the levels "executor", "host" and "zone", as far as the topology knows them."""
+    rows = between_partitions(tables, periods)
+    most = max((max(cells.shape) for cells in rows), default=0)
+    parts = tables.parts or tuple(range(most))
+    levels = {"executor": tables.parts or placed}
+    for name, of_part in (("host", topology.hosts), ("zone", topology.zones)):
+        if of_part and max(parts, default=0) < len(of_part):
+            levels[name] = tuple(of_part[part] for part in parts)
+    shares = {name: _local_share(rows, places) for name, places in levels.items()}
+    return {name: share for name, share in shares.items() if share is not None}
+
+
+def between_partitions(tables: RoutingTables, periods: Iterable[Period]) -> list[FloatArray]:
+    """Expected rows of each edge in each period from partition to partition (n, n')."""
+    found = []
     for period in periods:
         shapes = {g.shape.group: g.shape for g in period.groups}
         for edge in period.edges:
-            if edge.upstream_group in shapes and edge.downstream_group in shapes:
-                rows += edge.rows
-                local += _local_rows(tables, edge, shapes, tables.parts or placed)
-    return local / rows if rows else None
+            sites = flow(tables, edge, period)
+            if sites is not None:
+                found.append(_between(tables, edge, shapes, sites))
+    return found
 
 
 def group_imbalance(tables: RoutingTables, group: GroupStatistics, period: Period) -> float:
@@ -40,13 +64,9 @@ def group_imbalance(tables: RoutingTables, group: GroupStatistics, period: Perio
 
 
 def partition_rows(tables: RoutingTables, group: GroupStatistics, period: Period) -> FloatArray:
-    """Expected rows of each partition (n,): explicit keys at their target, the rest even."""
-    fingerprints, rows = rows_of_keys(group.shape.group, period)
-    targets = tables.group(group.shape).explicit(fingerprints)
-    n = group.shape.partitions
-    placed = np.bincount(targets[targets >= 0], rows[targets >= 0], minlength=n)
-    rest: FloatArray = placed + max(group.rows - placed.sum(), 0.0) / n
-    return rest
+    """Expected rows of each partition (n,): of its slots and of the entries that name it."""
+    table = tables.group(group.shape)
+    return site_rows(table, group, period).by_partition(table)
 
 
 def expected_imbalance(tables: RoutingTables, periods: Iterable[Period]) -> dict[int, float]:
@@ -70,31 +90,35 @@ def measured_imbalance(periods: Iterable[Period]) -> dict[int, float]:
     return {group: imbalance(rows) for group, rows in sorted(totals.items())}
 
 
-def _local_rows(
-    tables: RoutingTables,
-    edge: EdgeStatistics,
-    shapes: dict[int, GroupShape],
-    placed: tuple[int, ...],
-) -> float:
-    up, down = shapes[edge.upstream_group], shapes[edge.downstream_group]
-    n = max(up.partitions, down.partitions)
-    parts = np.array(placed if len(placed) >= n else range(n), dtype=np.int32)
-    up_part, up_spread = _part_of(tables, up, edge.pairs.upstream, parts)
-    down_part, down_spread = _part_of(tables, down, edge.pairs.downstream, parts)
-    together = np.where(
-        up_part < 0,
-        np.where(down_part < 0, up_spread @ down_spread, up_spread[down_part]),
-        np.where(down_part < 0, down_spread[up_part], up_part == down_part),
-    )
-    rows = edge.pairs.counts - edge.pairs.errors
-    unseen = max(edge.rows - float(rows.sum()), 0.0)
-    return float(rows @ together) + unseen * float(up_spread @ down_spread)
+def floors(periods: Iterable[Period], alpha: float) -> dict[int, float]:
+    """The least imbalance that any table has on a period, of groups where that is above alpha.
+
+    It is that of the heaviest key alone on its partition; of several periods, in the worst.
+    """
+    worst: dict[int, float] = {}
+    for period in periods:
+        for group in period.groups:
+            _, rows = rows_of_keys(group.shape.group, period)
+            least = float(rows.max(initial=0.0)) * group.shape.partitions / max(group.rows, 1)
+            worst[group.shape.group] = max(least, worst.get(group.shape.group, 0.0))
+    return {group: least for group, least in sorted(worst.items()) if least > alpha}
 
 
-def _part_of(
-    tables: RoutingTables, shape: GroupShape, fingerprints: Int64Array, parts: Int32Array
-) -> tuple[Int32Array, FloatArray]:
-    """Part of each key (-1: unknown), and the share of the group's partitions in each part."""
-    targets = tables.group(shape).explicit(fingerprints)
-    spread = np.bincount(parts[: shape.partitions], minlength=int(parts.max()) + 1)
-    return np.where(targets < 0, -1, parts[targets]), spread / shape.partitions
+def _between(
+    tables: RoutingTables, edge: EdgeStatistics, shapes: dict[int, GroupShape], sites: Flow
+) -> FloatArray:
+    up, down = (tables.group(shapes[g]) for g in (edge.upstream_group, edge.downstream_group))
+    return sites.between(partitions_of(up), partitions_of(down), (spread_of(up), spread_of(down)))
+
+
+def _local_share(rows: list[FloatArray], places: tuple[int, ...]) -> float | None:
+    total = sum(float(cells.sum()) for cells in rows)
+    if not total:
+        return None
+    local = 0.0
+    for cells in rows:
+        high, wide = cells.shape
+        enough = len(places) >= max(high, wide)
+        at: Int32Array = np.array(places if enough else range(max(high, wide)), np.int32)
+        local += float(cells[at[:high, None] == at[None, :wide]].sum())
+    return local / total

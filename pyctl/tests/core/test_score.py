@@ -1,4 +1,4 @@
-"""Scores: what a table would have done on a period."""
+"""Scores where slots are not known: what a table would have done on a period."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import pytest
 
 import streams
 from keyroute.core import score
+from keyroute.core.plan import Topology
 from keyroute.core.statistics import PairCounts
 from keyroute.core.table import GroupTable, RoutingTables, no_tables
 
 A, B = np.array([1, 1, 2, 3]), np.array([7, 7, 7, 8])
-PERIOD = streams.count((A, B))
+PERIOD = streams.without_slots(streams.count((A, B)))
 
 
 def tables(a: dict[int, int], b: dict[int, int], parts: tuple[int, ...] = ()) -> RoutingTables:
@@ -83,6 +84,22 @@ def test_measured_imbalance_adds_up_over_periods() -> None:
     )
     assert score.measured_imbalance([first]) == {0: 3.0}
     assert score.measured_imbalance([first, second]) == {0: 1.0}
+
+
+def test_levels_are_nested_and_left_out_where_not_known() -> None:
+    apart = tables({1: 0, 2: 0, 3: 2}, {7: 1, 8: 0})
+    assert score.locality_by_level(apart, [PERIOD], Topology()) == {"executor": 0.0}
+    levels = score.locality_by_level(apart, [PERIOD], Topology((0, 0, 1), (0, 0, 0)))
+    assert levels == pytest.approx({"executor": 0.0, "host": 3 / 4, "zone": 1.0})
+    in_two = tables({1: 0, 2: 0, 3: 2}, {7: 1, 8: 0}, parts=(1, 0, 1))
+    levels = score.locality_by_level(in_two, [PERIOD], Topology((0, 1), (0, 0)))
+    assert levels == pytest.approx({"executor": 1 / 4, "host": 1 / 4, "zone": 1.0})
+    assert score.locality_by_level(in_two, [PERIOD], Topology((0,))) == {"executor": 1 / 4}
+
+
+def test_a_hot_key_sets_the_floor() -> None:
+    assert score.floors([PERIOD], 1.03) == pytest.approx({0: 1.5, 1: 9 / 4})
+    assert score.floors([PERIOD], 1.6) == pytest.approx({1: 9 / 4})
 
 
 def _arrays(pairs: PairCounts) -> tuple[streams.Ids, ...]:

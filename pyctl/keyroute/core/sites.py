@@ -1,0 +1,226 @@
+"""Sites: the places of a table that decide where a row goes, and how many rows each had.
+
+Sites 0 … S - 1 of a group are its slots, sites S … S + E - 1 its explicit entries. A table is a
+partition for each site, so what a table of the same entries would bring needs no key any more.
+Slots are counted exactly, keys by sketches that know their slots:
+
+- a slot has its counted rows, less those of keys with an entry whose slot it is;
+- an entry has the rows of its key, as far as a sketch guarantees them (count - error);
+- rows of an entry whose slot is not known are taken from all slots in proportion to their rows.
+
+Where slots are not known (a window in the exchange key, statistics of an older plugin), rows of
+keys without an entry are `ANYWHERE`: on each slot with equal chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keyroute.core.graph import FloatArray, rows_of_keys
+from keyroute.core.statistics import EdgeStatistics, GroupStatistics, Period
+from keyroute.core.table import GroupTable, Int32Array, Int64Array, RoutingTables
+
+ANYWHERE = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeySlots:
+    """Slots of a group's counted keys: `fingerprints` ascending, both (K,)."""
+
+    fingerprints: Int64Array
+    slots: Int64Array
+
+    def find(self, fingerprints: Int64Array) -> Int64Array:
+        """Slot of each fingerprint, `ANYWHERE` where it is not known."""
+        found = np.full(len(fingerprints), ANYWHERE, np.int64)
+        if len(self.fingerprints):
+            at = np.searchsorted(self.fingerprints, fingerprints)
+            at = np.minimum(at, len(self.fingerprints) - 1)
+            hit = self.fingerprints[at] == fingerprints
+            found[hit] = self.slots[at[hit]]
+        return found
+
+
+def key_slots(group: int, periods: Iterable[Period]) -> KeySlots:
+    """What some periods know of the slots of a group's keys."""
+    known = [
+        (g.keys.fingerprints, g.keys.slots)
+        for p in periods
+        for g in p.groups
+        if g.shape.group == group
+        and g.shape.stable_slots
+        and len(g.keys.slots) == len(g.keys.fingerprints)
+    ]
+    prints = np.concatenate([np.empty(0, np.int64), *(f for f, _ in known)])
+    slots = np.concatenate([np.empty(0, np.int64), *(s for _, s in known)])
+    prints, first = np.unique(prints, return_index=True)
+    return KeySlots(prints, slots[first])
+
+
+def sites_of(table: GroupTable, slots: KeySlots, fingerprints: Int64Array) -> Int64Array:
+    """Site of each key: its entry, else its slot, else `ANYWHERE`."""
+    found = slots.find(fingerprints)
+    if table.entries:
+        at = np.minimum(np.searchsorted(table.fingerprints, fingerprints), table.entries - 1)
+        hit = table.fingerprints[at] == fingerprints
+        found[hit] = table.shape.slots + at[hit]
+    return found
+
+
+def partitions_of(table: GroupTable) -> Int32Array:
+    """Partition of each site (S + E,)."""
+    return np.concatenate([table.owners(), table.targets])
+
+
+def spread_of(table: GroupTable) -> FloatArray:
+    """Share of the slots that each partition has (n,)."""
+    n = table.shape.partitions
+    return np.bincount(table.owners(), minlength=n) / table.shape.slots
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SiteRows:
+    """Rows of each site (S + E,), and those that are anywhere."""
+
+    rows: FloatArray
+    anywhere: float = 0.0
+
+    def by_partition(self, table: GroupTable) -> FloatArray:
+        """Rows of each partition (n,) under a table of the same entries."""
+        n = table.shape.partitions
+        placed = np.bincount(partitions_of(table), self.rows, minlength=n)
+        loads: FloatArray = placed + self.anywhere * spread_of(table)
+        return loads
+
+
+def site_rows(table: GroupTable, group: GroupStatistics, period: Period) -> SiteRows:
+    """Rows of a group's sites in one period, of which `group` is a part."""
+    shape = table.shape
+    prints, counts = rows_of_keys(shape.group, period)
+    slots = key_slots(shape.group, [period])
+    sites = sites_of(table, slots, prints)
+    explicit = sites >= shape.slots
+    rows: FloatArray = np.bincount(
+        sites[explicit], counts[explicit], minlength=shape.slots + table.entries
+    ).astype(np.float64)
+    placed = float(rows.sum())
+    if not slots_are_known(group):
+        return SiteRows(rows, max(group.rows - placed, 0.0))
+    own = slots.find(prints[explicit])
+    known = own != ANYWHERE
+    taken = np.bincount(own[known], counts[explicit][known], minlength=shape.slots)
+    rest = np.maximum(group.slot_rows - taken, 0.0)
+    rows[: shape.slots] = _scaled(rest, max(group.rows - placed, 0.0))
+    return SiteRows(rows)
+
+
+def slots_are_known(group: GroupStatistics) -> bool:
+    """Whether rows were counted by slots that mean the same later on, and keys know theirs."""
+    return (
+        group.shape.stable_slots
+        and len(group.slot_rows) == group.shape.slots
+        and bool(group.slot_rows.any())
+        and len(group.keys.slots) == len(group.keys.fingerprints)
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flow:
+    """Rows between sites of two groups: arrays of one length, a cell more than once where need be.
+
+    An end may be `ANYWHERE`.
+    """
+
+    upstream: Int64Array
+    downstream: Int64Array
+    rows: FloatArray
+
+    def between(
+        self, upstream: Int32Array, downstream: Int32Array, spreads: tuple[FloatArray, FloatArray]
+    ) -> FloatArray:
+        """Rows from each place to each, by the places of the sites and what is anywhere's share."""
+        up = _with_anywhere(upstream, len(spreads[0]))
+        down = _with_anywhere(downstream, len(spreads[1]))
+        high, wide = (len(s) + 1 for s in spreads)
+        flat = np.bincount(
+            up[self.upstream] * wide + down[self.downstream], self.rows, minlength=high * wide
+        )
+        full = flat.reshape(high, wide).astype(np.float64)
+        known: FloatArray = full[:-1, :-1]
+        known = known + np.outer(full[:-1, -1], spreads[1]) + np.outer(spreads[0], full[-1, :-1])
+        everywhere: FloatArray = full[-1, -1] * np.outer(*spreads)
+        return known + everywhere
+
+
+def flow(tables: RoutingTables, edge: EdgeStatistics, period: Period) -> Flow | None:
+    """Rows of an edge between sites; None where a group of it was not counted.
+
+    The exact rows between slots are those of keys without entries once the counted pairs of keys
+    with entries are taken out, each at the slots of its keys. Such pairs with a slot that is not
+    known come from all cells in proportion. Without slot pairs, rows that no counted pair has are
+    anywhere at both ends.
+    """
+    groups = {g.shape.group: g for g in period.groups}
+    up, down = groups.get(edge.upstream_group), groups.get(edge.downstream_group)
+    if up is None or down is None:
+        return None
+    pairs = edge.pairs
+    ends = [
+        (tables.group(g.shape), key_slots(g.shape.group, [period]), keys)
+        for g, keys in ((up, pairs.upstream), (down, pairs.downstream))
+    ]
+    a, b = (sites_of(*end) for end in ends)
+    rows = (pairs.counts - pairs.errors).astype(np.float64)
+    if not (len(edge.slot_pairs.rows) and slots_are_known(up) and slots_are_known(down)):
+        return _flow(a, b, rows, [ANYWHERE], [ANYWHERE], [max(edge.rows - rows.sum(), 0.0)])
+    listed = (a >= up.shape.slots) | (b >= down.shape.slots)
+    own = [slots.find(keys[listed]) for _, slots, keys in ends]
+    rest = _less(edge, own[0], own[1], rows[listed], down.shape.slots)
+    rest = _scaled(rest, max(edge.rows - float(rows[listed].sum()), 0.0))
+    cells = edge.slot_pairs
+    return _flow(a[listed], b[listed], rows[listed], cells.upstream, cells.downstream, rest)
+
+
+def _less(
+    edge: EdgeStatistics, up: Int64Array, down: Int64Array, rows: FloatArray, slots: int
+) -> FloatArray:
+    """Rows of the slot pairs without those of some pairs, by their slots."""
+    cells = edge.slot_pairs.upstream * slots + edge.slot_pairs.downstream
+    order = np.argsort(cells, kind="stable")
+    known = (up != ANYWHERE) & (down != ANYWHERE)
+    wanted = up[known] * slots + down[known]
+    at = np.minimum(np.searchsorted(cells[order], wanted), len(cells) - 1)
+    hit = cells[order][at] == wanted
+    taken = np.bincount(order[at[hit]], rows[known][hit], minlength=len(cells))
+    rest: FloatArray = np.maximum(edge.slot_pairs.rows - taken, 0.0)
+    return rest
+
+
+def _scaled(values: FloatArray, total: float) -> FloatArray:
+    """The same proportions with another sum."""
+    now = float(values.sum())
+    return values * (total / now) if now > 0 else values
+
+
+def _flow(
+    a: Int64Array,
+    b: Int64Array,
+    rows: FloatArray,
+    more_a: Int64Array | list[int],
+    more_b: Int64Array | list[int],
+    more_rows: FloatArray | list[float],
+) -> Flow:
+    return Flow(
+        np.concatenate([a, np.asarray(more_a, np.int64)]),
+        np.concatenate([b, np.asarray(more_b, np.int64)]),
+        np.concatenate([rows, np.asarray(more_rows, np.float64)]),
+    )
+
+
+def _with_anywhere(places: Int32Array, count: int) -> NDArray[np.int64]:
+    """Places of sites, and after them the place after all: what `ANYWHERE` (-1) finds."""
+    return np.append(places.astype(np.int64), count)
