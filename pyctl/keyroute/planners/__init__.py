@@ -8,13 +8,18 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 
 from keyroute.core.plan import Planner
+from keyroute.planners.dkg import plan_dkg
 from keyroute.planners.hash import plan_hash
 from keyroute.planners.metis import plan_metis
 
 GROUP = "keyroute.planners"
 DEFAULT = "metis"
 
-_BUILT_IN: dict[str, Planner] = {"hash": plan_hash, "metis": plan_metis}
+_BUILT_IN: dict[str, Planner] = {
+    "dkg": plan_dkg,
+    "hash": plan_hash,
+    "metis": plan_metis,
+}
 
 
 class UnknownPlanner(ValueError):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from keyroute.core import score
 from keyroute.core.moves import moved
 from keyroute.core.plan import Plan, PlanRequest
 from keyroute.core.table import GroupTable, RoutingTables
+from keyroute.planners.parts import arrange
 
 
 def answer(
@@ -33,6 +36,26 @@ def answer(
         locality_by_level=score.locality_by_level(tables, newest, request.topology, request.placed),
         floors=floors,
     )
+
+
+def parts_of(request: PlanRequest, groups: Iterable[GroupTable]) -> tuple[int, ...]:
+    """Part of each partition for some tables; empty where each partition is a part of its own.
+
+    Parts need one number of partitions in all groups.
+    """
+    tables = tuple(groups)
+    counts = {g.shape.partitions for g in tables}
+    if len(counts) != 1:
+        return ()
+    n = counts.pop()
+    wanted = RoutingTables(0, request.query_id, tables)
+    between = np.zeros((n, n))
+    for rows in score.between_partitions(wanted, request.periods[-1:]):
+        between += rows
+    total = float(between.sum())
+    between += between.T
+    np.fill_diagonal(between, 0.0)
+    return arrange(between, total, request.executors, request.current.parts)
 
 
 def _floor(group: int, least: float) -> str:

@@ -20,15 +20,21 @@ def choose_parts(
     problem: Problem, assignment: Int32Array, executors: int, current: tuple[int, ...]
 ) -> tuple[int, ...]:
     """Part of each partition (n,); empty where each partition is a part of its own."""
-    n = problem.partitions
+    total = float(problem.graph.edge_weight.sum())
+    return arrange(partition_pairs(problem, assignment), total, executors, current)
+
+
+def arrange(
+    between: FloatArray, total: float, executors: int, current: tuple[int, ...]
+) -> tuple[int, ...]:
+    """`choose_parts` by the symmetric weight between partitions (n, n) and that of all pairs."""
+    n = len(between)
     if executors <= 0 or executors >= n:
         return ()
-    between = partition_pairs(problem, assignment)
     keep = _usable(current, n, executors)
     start = np.array(current if keep else np.arange(n) % executors, dtype=np.int32)
     better = _swap(between, start)
     gain = _inside(between, better) - _inside(between, start)
-    total = float(problem.graph.edge_weight.sum())
     return tuple((start if keep and gain < MIN_GAIN * total else better).tolist())
 
 
