@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 
 from keyroute.core.plan import Planner
+from keyroute.planners.autoflow import plan_autoflow
 from keyroute.planners.dkg import plan_dkg
 from keyroute.planners.hash import plan_hash
 from keyroute.planners.metis import plan_metis
@@ -16,6 +17,7 @@ GROUP = "keyroute.planners"
 DEFAULT = "metis"
 
 _BUILT_IN: dict[str, Planner] = {
+    "autoflow": plan_autoflow,
     "dkg": plan_dkg,
     "hash": plan_hash,
     "metis": plan_metis,
