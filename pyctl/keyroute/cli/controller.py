@@ -45,6 +45,42 @@ def controller(
         float,
         typer.Option(min=0.0, max=1.0, help="Locality a change must gain; 0.05 is 5 points."),
     ] = _DECISION.min_gain,
+    holdout_rows: Annotated[
+        int,
+        typer.Option(
+            min=0, help="A plan is judged on the newest periods of so many rows, each whole."
+        ),
+    ] = _DECISION.holdout_rows,
+    hysteresis: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            metavar="SHARE",
+            help="How much more a change must gain right after another; 0.5 is half as much again.",
+        ),
+    ] = _DECISION.hysteresis,
+    sureness: Annotated[
+        float,
+        typer.Option(
+            min=0.0, help="How many times its standard error a gain must be: few keys tell little."
+        ),
+    ] = _DECISION.sureness,
+    horizon_s: Annotated[
+        float,
+        typer.Option(
+            "--horizon",
+            min=1.0,
+            metavar="SECONDS",
+            help="Within what time a change must make good what it costs.",
+        ),
+    ] = 3600.0,
+    row_cost: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            help="What moving a row of state costs, in rows that go to another executor.",
+        ),
+    ] = _DECISION.row_cost,
     imbalance_threshold: Annotated[
         float,
         typer.Option(
@@ -96,9 +132,14 @@ def controller(
                 min_interval_ms=int(interval_s * 1000),
                 imbalance_threshold=imbalance_threshold,
                 min_imbalance_gain=min_imbalance_gain,
+                holdout_rows=holdout_rows,
+                hysteresis=hysteresis,
+                sureness=sureness,
+                row_cost=row_cost,
             ),
             planning.plan_settings(alpha, max_moved, option),
             executors,
+            horizon_s,
         )
         settings = AttendanceSettings(controller_id(), interval_s, prepare_timeout_s, dry_run)
         with (

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from keyroute.controller.snapshot import Snapshot
+from keyroute.controller.snapshot import DriverView, Snapshot
 from keyroute.core.decision import Decision, DecisionSettings, Stay, decide
 from keyroute.core.plan import CannotPlan, Planner, PlanRequest, PlanSettings
 from keyroute.core.table import InvalidTable, RoutingTables, no_tables
@@ -21,13 +21,15 @@ Decide: TypeAlias = Callable[[Planner, PlanRequest, DecisionSettings, int | None
 class Planning:
     """How queries are planned; `decide` is the gate between a plan and a change.
 
-    `executors` is how many a query is meant to have, see `PlanRequest`.
+    `executors` is how many a query is meant to have, see `PlanRequest`. Within `horizon_s` a change
+    must make good what it costs; it is turned into rows by how fast the last batches were.
     """
 
     planner: Planner
     decision: DecisionSettings = field(default_factory=DecisionSettings)
     plan: PlanSettings = field(default_factory=PlanSettings)
     executors: int = 0
+    horizon_s: float = 3600.0
     decide: Decide = decide
 
 
@@ -73,9 +75,20 @@ def consider(snapshot: Snapshot, current: Current, planning: Planning, now_ms: i
     )
     try:
         since_ms = _since_change(snapshot, now_ms)
-        return planning.decide(planning.planner, request, planning.decision, since_ms)
+        settings = _with_horizon(planning, driver)
+        return planning.decide(planning.planner, request, settings, since_ms)
     except (CannotPlan, InvalidTable) as error:
         return Stay(f"no plan: {error}")
+
+
+def _with_horizon(planning: Planning, driver: DriverView) -> DecisionSettings:
+    """The horizon in rows; that of the settings where no batch has been timed yet."""
+    batches = driver.status.batches if driver.status is not None else ()
+    rows = sum(batch.input_rows for batch in batches)
+    ms = sum(batch.duration_ms for batch in batches if batch.input_rows)
+    if not rows or not ms:
+        return planning.decision
+    return replace(planning.decision, horizon_rows=planning.horizon_s * 1000.0 * rows / ms)
 
 
 def _obstacle(snapshot: Snapshot) -> str:

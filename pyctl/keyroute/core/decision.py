@@ -1,8 +1,9 @@
 """The gate between a plan and a reconfiguration: is it worth its moves? Pure.
 
 A plan looks better on the rows it was made from than on those to come. So the plan that is judged
-is made without the newest rows, and judged on them beside the table in force; what is published is
-planned from all rows.
+is made without the newest whole period, and judged on it beside the table in force; what is
+published is planned from all rows. What it gains over the horizon must be worth the state that it
+moves, and right after a change the next one must gain more.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from keyroute.core import score
+from keyroute.core.outlook import Outlook, outlook_of
 from keyroute.core.plan import CannotPlan, Plan, Planner, PlanRequest
 from keyroute.core.statistics import Period
 from keyroute.core.table import RoutingTables
 from keyroute.core.table_diff import diff
+from keyroute.core.worth import rows_to_move, saved_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +25,13 @@ class DecisionSettings:
     """When to move. Gains and imbalances are shares and ratios (0.05 is 5 points of locality).
 
     `min_rows` must have been counted under the table in force; the newest periods that hold at
-    least `holdout_rows` are what a plan is judged on. A move for balance needs a group above
+    least `holdout_rows`, each whole, are what a plan is judged on. Where a table is in force,
+    `min_gain` is raised by the share `hysteresis` of itself once `min_rows` are counted under it,
+    and by nothing once twice as many are. A gain must also be `sureness` times its standard error:
+    few pairs of keys tell little. A move for balance needs a group above
     `imbalance_threshold` and an improvement of `min_imbalance_gain`, and may cost
-    `max_locality_loss`.
+    `max_locality_loss`. A moved row of state costs as much as `row_cost` rows that go to another
+    executor; that is to be made good within `horizon_rows` of input.
     """
 
     min_rows: int = 50_000
@@ -35,33 +41,20 @@ class DecisionSettings:
     imbalance_threshold: float = 1.10
     min_imbalance_gain: float = 0.05
     max_locality_loss: float = 0.02
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """What the judged plan would have done on the held-out rows, and what is in force does."""
-
-    rows: int
-    locality_now: float | None
-    locality_then: float | None
-    imbalance_now: float
-    imbalance_then: float
-
-    @property
-    def gain(self) -> float:
-        """Locality gained; 0 where the query has no pairs."""
-        if self.locality_now is None or self.locality_then is None:
-            return 0.0
-        return self.locality_then - self.locality_now
+    hysteresis: float = 0.5
+    sureness: float = 2.0
+    horizon_rows: float = 10_000_000
+    row_cost: float = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Publish this plan, for this reason."""
+    """Publish this plan, for this reason. `rows_to_move` is the state that it moves, estimated."""
 
     plan: Plan
     reason: str
     outlook: Outlook | None = None
+    rows_to_move: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +87,23 @@ def decide(
         return Stay("all rows so far are in one period; a plan is judged on rows after its own")
     try:
         judged = planner(replace(request, periods=earlier))
-        outlook = _outlook(judged, request, held_out)
+        outlook = outlook_of(judged, request, held_out)
+        outlook = replace(outlook, needed=_needed_gain(request, settings, outlook.error))
         reason = _reason_to_move(outlook, settings)
         if reason is None:
-            return Stay(_not_worth_it(outlook, settings), outlook)
+            return Stay(_not_enough(outlook), outlook)
         plan = planner(request)
     except CannotPlan as e:
         return Stay(f"no plan: {e}")
     if not _changes(request.current, plan):
         return Stay("the best plan is the table in force", outlook)
-    return Move(plan, f"{reason}; {plan.moved_keys:,} keys move or get an entry", outlook)
+    tables = plan.tables(request.current.version, request.current.query_id)
+    to_move = rows_to_move(request.current, tables, request.periods)
+    too_dear = _too_dear(outlook, request, to_move, settings)
+    if too_dear:
+        return Stay(too_dear, outlook)
+    reason = f"{reason}; {plan.moved_keys:,} keys move or get an entry"
+    return Move(plan, reason, outlook, to_move)
 
 
 def _must_wait(
@@ -114,11 +114,27 @@ def _must_wait(
             f"the last change is {since_change_ms / 1000:.0f} s old; changes are at least "
             f"{settings.min_interval_ms / 1000:.0f} s apart"
         )
-    version = _version_in_force(request)
-    rows = sum(p.rows for p in request.periods if p.table_version == version)
+    rows = _rows_under(request)
     if rows < settings.min_rows:
+        version = _version_in_force(request)
         return f"{rows:,} rows counted under version {version}; a plan needs {settings.min_rows:,}"
     return None
+
+
+def _rows_under(request: PlanRequest) -> int:
+    """Rows counted under the version in force."""
+    version = _version_in_force(request)
+    return sum(p.rows for p in request.periods if p.table_version == version)
+
+
+def _needed_gain(request: PlanRequest, settings: DecisionSettings, error: float) -> float:
+    """Less of a gain will do the longer a table has been in force: hysteresis. And it must not be
+    what chance brings."""
+    freshness = 0.0
+    if _version_in_force(request) and settings.min_rows > 0:
+        freshness = min(max(0.0, 2.0 - _rows_under(request) / settings.min_rows), 1.0)
+    least = settings.min_gain * (1.0 + settings.hysteresis * freshness)
+    return max(least, settings.sureness * error)
 
 
 def _version_in_force(request: PlanRequest) -> int:
@@ -139,40 +155,8 @@ def _split(
     return tuple(periods[:at]), tuple(periods[at:])
 
 
-def _outlook(judged: Plan, request: PlanRequest, held_out: tuple[Period, ...]) -> Outlook:
-    current = request.current
-    then = judged.tables(0, current.query_id)
-    return Outlook(
-        rows=sum(p.rows for p in held_out),
-        locality_now=_locality_now(current, held_out, request.placed),
-        locality_then=score.locality(then, held_out, request.placed),
-        imbalance_now=max(_imbalance_now(current, held_out).values(), default=1.0),
-        imbalance_then=max(score.expected_imbalance(then, held_out).values(), default=1.0),
-    )
-
-
-def _locality_now(
-    current: RoutingTables, held_out: tuple[Period, ...], placed: tuple[int, ...]
-) -> float | None:
-    """Expected like the plan's; but measured where the current tables are empty (or lost).
-
-    Then nothing is known of where keys are, whereas the executors have counted it.
-    """
-    rows = sum(e.rows for p in held_out for e in p.edges)
-    if rows and not current.groups:
-        return sum(e.local_rows for p in held_out for e in p.edges) / rows
-    return score.locality(current, held_out, placed)
-
-
-def _imbalance_now(current: RoutingTables, held_out: tuple[Period, ...]) -> dict[int, float]:
-    """As counted where all these rows went by the table in force (or it is lost); else expected."""
-    if not current.groups or all(p.table_version == current.version for p in held_out):
-        return score.measured_imbalance(held_out)
-    return score.expected_imbalance(current, held_out)
-
-
 def _reason_to_move(outlook: Outlook, settings: DecisionSettings) -> str | None:
-    if outlook.gain >= settings.min_gain:
+    if outlook.gain >= outlook.needed:
         return (
             f"planned without the last {outlook.rows:,} rows, it would have kept "
             f"{outlook.locality_then:.1%} of them local, against {outlook.locality_now:.1%} now"
@@ -190,14 +174,34 @@ def _reason_to_move(outlook: Outlook, settings: DecisionSettings) -> str | None:
     return None
 
 
-def _not_worth_it(outlook: Outlook, settings: DecisionSettings) -> str:
+def _not_enough(outlook: Outlook) -> str:
     balance = f"imbalance {outlook.imbalance_now:.2f} to {outlook.imbalance_then:.2f}"
     if outlook.locality_now is None or outlook.locality_then is None:
         return f"no move: {balance} on the last {outlook.rows:,} rows, and no pairs were counted"
     return (
         f"no move: locality {outlook.locality_now:.1%} to {outlook.locality_then:.1%} and "
         f"{balance} on the last {outlook.rows:,} rows; a move needs "
-        f"{settings.min_gain * 100:.0f} points"
+        f"{outlook.needed * 100:.1f} points"
+    )
+
+
+def _too_dear(
+    outlook: Outlook, request: PlanRequest, to_move: int, settings: DecisionSettings
+) -> str | None:
+    """Why the move is not worth its rows within the horizon; None where it is.
+
+    Rows that no longer queue at the fullest partition count like rows that stay local.
+    """
+    horizon = settings.horizon_rows
+    local = saved_rows(outlook.gain, outlook.rows, outlook.pair_rows, horizon)
+    partitions = max((shape.partitions for shape in request.shapes), default=1)
+    even = (outlook.imbalance_now - outlook.imbalance_then) / partitions * horizon
+    saved, cost = max(local, even), to_move * settings.row_cost
+    if saved >= cost:
+        return None
+    return (
+        f"no move: it would save {saved:,.0f} rows from going to another executor within the next "
+        f"{horizon:,.0f} rows, and moving {to_move:,} rows of state costs as much as {cost:,.0f}"
     )
 
 

@@ -28,7 +28,7 @@ _SPARK_CONF = {
 
 # What differs from the controller's defaults, since a year passes in minutes here: it looks more
 # often, waits for as many rows as tell the months apart, and moves for smaller gains.
-CONTROLLER_FLAGS = ("--interval=5", "--min-rows=110000", "--min-gain=0.02")
+CONTROLLER_FLAGS = ("--interval=5", "--min-rows=110000", "--min-gain=0.01")
 
 
 @dataclass(frozen=True, slots=True)

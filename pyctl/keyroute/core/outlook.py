@@ -1,0 +1,71 @@
+"""What a plan would have brought on rows that it was not made from, beside what is in force."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keyroute.core import score
+from keyroute.core.gain_error import gain_error
+from keyroute.core.plan import Plan, PlanRequest
+from keyroute.core.statistics import Period
+from keyroute.core.table import RoutingTables
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What the judged plan would have done on the held-out rows, and what is in force does.
+
+    `pair_rows` of the `rows` went between operators, one for each edge. `error` is the standard
+    error of the gain, as of a sample of pairs. `needed` is the locality that a move has to gain.
+    """
+
+    rows: int
+    locality_now: float | None
+    locality_then: float | None
+    imbalance_now: float
+    imbalance_then: float
+    pair_rows: int = 0
+    error: float = 0.0
+    needed: float = 0.0
+
+    @property
+    def gain(self) -> float:
+        """Locality gained; 0 where the query has no pairs."""
+        if self.locality_now is None or self.locality_then is None:
+            return 0.0
+        return self.locality_then - self.locality_now
+
+
+def outlook_of(judged: Plan, request: PlanRequest, held_out: tuple[Period, ...]) -> Outlook:
+    """Judges a plan that was made without the held-out periods, beside the tables in force."""
+    current = request.current
+    then = judged.tables(0, current.query_id)
+    return Outlook(
+        rows=sum(p.rows for p in held_out),
+        locality_now=_locality_now(current, held_out, request.placed),
+        locality_then=score.locality(then, held_out, request.placed),
+        imbalance_now=max(_imbalance_now(current, held_out).values(), default=1.0),
+        imbalance_then=max(score.expected_imbalance(then, held_out).values(), default=1.0),
+        pair_rows=sum(e.rows for p in held_out for e in p.edges),
+        error=gain_error(current, then, held_out, request.placed),
+    )
+
+
+def _locality_now(
+    current: RoutingTables, held_out: tuple[Period, ...], placed: tuple[int, ...]
+) -> float | None:
+    """Expected like the plan's; but measured where the current tables are empty (or lost).
+
+    Then nothing is known of where keys are, whereas the executors have counted it.
+    """
+    rows = sum(e.rows for p in held_out for e in p.edges)
+    if rows and not current.groups:
+        return sum(e.local_rows for p in held_out for e in p.edges) / rows
+    return score.locality(current, held_out, placed)
+
+
+def _imbalance_now(current: RoutingTables, held_out: tuple[Period, ...]) -> dict[int, float]:
+    """As counted where all these rows went by the table in force (or it is lost); else expected."""
+    if not current.groups or all(p.table_version == current.version for p in held_out):
+        return score.measured_imbalance(held_out)
+    return score.expected_imbalance(current, held_out)
