@@ -86,7 +86,7 @@ check-python: .venv/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	scripts/messages --check $(BIN)/python
-	$(BIN)/python -m pytest pyctl/tests
+	$(BIN)/python -m pytest pyctl/tests benchmarks/tests
 
 check-jvm: .venv/ready $(PYSPARK_42_READY)
 	./sbt scalafmtCheckAll "scalafixAll --check" core/test spark/test bench/compile spark/assembly spark/Test/packageBin \

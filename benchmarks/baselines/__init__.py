@@ -1,0 +1,1 @@
+"""What planners are compared with: rivals behind their interface, for the simulator only."""
