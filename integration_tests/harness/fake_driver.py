@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from kazoo.exceptions import NodeExistsError
 
 from harness.tables import QUERY, shape
-from keyroute.core.statistics import PartitionPlacement, QueryStatistics
+from keyroute.core.statistics import PartitionPlacement, Period, QueryStatistics
 from keyroute.core.table import RoutingTables
 from keyroute.gateway.errors import GatewayUnreachable
 from keyroute.gateway.port import Address
@@ -38,7 +38,7 @@ class FakeDriver:
     """One query of one application.
 
     `deaf` names phases that it does not answer; `refusal` is why it refuses any table.
-    `seen` collects the (version, phase) pairs it found, in order.
+    `seen` collects the (version, phase) pairs it found, in order. `periods` are its statistics.
     """
 
     store: Store
@@ -50,6 +50,7 @@ class FakeDriver:
     deaf: set[Phase] = field(default_factory=set)
     prepared: dict[int, RoutingTables] = field(default_factory=dict)
     seen: list[tuple[int, Phase]] = field(default_factory=list)
+    periods: tuple[Period, ...] = ()
 
     def poll(self) -> None:
         """Registers anew what is missing, then does one step of its duties."""
@@ -164,7 +165,7 @@ class FakeGateways:
             query_id=query_id,
             run_id="run-1",
             name="flights",
-            periods=(),
+            periods=self.driver.periods,
             placement=tuple(PartitionPlacement(0, p, f"exec-{p}", "host") for p in range(3)),
             table_version=self.driver.version,
             batch=self.driver.batch,

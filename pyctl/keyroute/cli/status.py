@@ -20,6 +20,7 @@ from keyroute.controller.overview import Overview, QueryOverview, look
 from keyroute.gateway.client import Py4jGateways
 
 WATCH_S = 2.0
+SHOWN_PREDICTIONS = 3
 
 
 def status(
@@ -100,6 +101,7 @@ def _facts(query: QueryOverview) -> list[tuple[str, str]]:
     if query.batch is not None:
         facts.append(("last batch", str(query.batch)))
         facts += _figures(query)
+    facts += _predictions(query)
     if query.waiting:
         facts.append(("waits to switch", query.waiting))
     if query.bypass:
@@ -117,6 +119,30 @@ def _figures(query: QueryOverview) -> list[tuple[str, str]]:
         ("  imbalance", loads or "-"),
         ("  median", f"{query.median_batch_ms:,.0f} ms"),
     ]
+
+
+def _predictions(query: QueryOverview) -> list[tuple[str, str]]:
+    """The last versions' predictions beside what came true, and how far off they were."""
+    if not query.predictions:
+        return []
+    facts = [("predicted, then realised", "")]
+    facts += [
+        (
+            f"  version {p.version}",
+            f"locality {percent(p.predicted_locality)}, {percent(p.realised_locality)}; imbalance "
+            f"{ratio(p.predicted_imbalance)}, {ratio(p.realised_imbalance)}",
+        )
+        for p in query.predictions[-SHOWN_PREDICTIONS:]
+    ]
+    if query.locality_error is not None:
+        facts.append(
+            (
+                "  error so far",
+                f"{100 * query.locality_error:.1f} points of locality in the mean of "
+                f"{len(query.predictions)}",
+            )
+        )
+    return facts
 
 
 def _groups(query: QueryOverview) -> RenderableType:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 
 from keyroute.controller.planning import Planning, consider, read_current
 from keyroute.controller.publish import Prediction, perform, publish
+from keyroute.controller.realised import realised
 from keyroute.controller.reconfigure import Context, Free, Wait, step
 from keyroute.controller.snapshot import Snapshot, take_snapshot, with_driver
 from keyroute.core.decision import Move
 from keyroute.core.plan import Plan
 from keyroute.gateway.port import Gateways
 from keyroute.v1.reconfiguration_pb2 import ABORT, Reconfiguration
-from keyroute.zookeeper.errors import Conflict
+from keyroute.zookeeper.errors import Conflict, Damaged
 from keyroute.zookeeper.session import ABSENT
 from keyroute.zookeeper.store import Store
 from keyroute.zookeeper.tables import KEPT_VERSIONS
@@ -129,9 +130,11 @@ class Attendant:
 
     def _plan(self, snapshot: Snapshot) -> Report:
         asked = with_driver(snapshot, self.gateways, statistics=True)
+        came_true = self._compare(asked)
         current = read_current(self.store, asked)
         decision = consider(asked, current, self.planning, self.clock.wall_ms())
         note = f"; {current.note}" if current.note else ""
+        note += came_true
         if not isinstance(decision, Move):
             self._prune(asked)
             unread = asked.driver is None or bool(asked.driver.problem)
@@ -140,7 +143,7 @@ class Attendant:
         if self.settings.dry_run:
             return Report(asked.label, f"would move: {decision.reason}{note}", plan=plan)
         query_id = asked.state.query_id
-        prediction = Prediction(plan.predicted_locality, plan.worst_imbalance, plan.moved_keys)
+        prediction = _prediction(decision)
         version = publish(
             self.store,
             asked,
@@ -150,6 +153,23 @@ class Attendant:
         )
         sentence = f"version {version} published: {decision.reason}{note}"
         return Report(asked.label, sentence, busy=True, published=version, plan=plan)
+
+    def _compare(self, asked: Snapshot) -> str:
+        """Keeps what came true of the last prediction; what is to be said of it, once."""
+        if self.settings.dry_run:
+            return ""
+        query_id = asked.state.query_id
+        try:
+            stored = self.store.predictions(query_id)
+        except Damaged as error:
+            return f"; predictions are not compared: {error}"
+        rows, now_ms = self.planning.decision.holdout_rows, self.clock.wall_ms()
+        record = realised(asked, stored.value, rows, now_ms)
+        if record is None:
+            return ""
+        kept = stored.value.with_record(record)
+        self.store.write_predictions(query_id, kept, stored.znode_version)
+        return f"; {record.sentence}"
 
     def _wait(self, snapshot: Snapshot, memory: _Memory, now_s: float) -> Report:
         news = now_s - memory.told_s >= self.settings.interval_s or memory.told_s < memory.since_s
@@ -180,3 +200,11 @@ class Attendant:
     def _prune(self, snapshot: Snapshot) -> None:
         if len(snapshot.state.versions) > KEPT_VERSIONS and not self.settings.dry_run:
             self.store.prune(snapshot.state)
+
+
+def _prediction(decision: Move) -> Prediction:
+    """What was held out decides, and is what can come true; else what the plan says of itself."""
+    plan, outlook = decision.plan, decision.outlook
+    if outlook is None:
+        return Prediction(plan.predicted_locality, plan.worst_imbalance, plan.moved_keys)
+    return Prediction(outlook.locality_then or 0.0, outlook.imbalance_then, plan.moved_keys)

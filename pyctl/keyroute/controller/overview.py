@@ -15,6 +15,7 @@ from keyroute.v1.reconfiguration_pb2 import Phase
 from keyroute.v1.status_pb2 import BatchStatus, OperatorStatus, QueryStatus
 from keyroute.zookeeper.errors import Damaged
 from keyroute.zookeeper.payloads import Application
+from keyroute.zookeeper.predictions import PredictionRecord, Predictions
 from keyroute.zookeeper.store import Store
 
 LAST_BATCHES = 10
@@ -66,6 +67,7 @@ class QueryOverview:
     `batch` is the last one. `locality` is the share of rows that stayed on their executor, of the
     last batches under the table in force, of which there are `batches_seen`; `imbalance` is
     max/mean of each group's partitions over them. Batches before the switch do not count.
+    `locality_error` is the mean distance of predicted from realised locality over `predictions`.
     """
 
     query_id: str
@@ -88,6 +90,8 @@ class QueryOverview:
     waiting: str
     bypass: str
     problem: str
+    predictions: tuple[PredictionRecord, ...] = ()
+    locality_error: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ def look(store: Store, gateways: Gateways, *, all_queries: bool = False) -> Over
 
     Raises StoreError's kinds, but for one query's damaged nodes, which it tells.
     """
-    shown: list[Snapshot] = []
+    shown: list[tuple[Snapshot, Predictions]] = []
     damaged: list[str] = []
     for query_id in store.query_ids():
         try:
@@ -114,15 +118,23 @@ def look(store: Store, gateways: Gateways, *, all_queries: bool = False) -> Over
             damaged.append(str(error))
             continue
         if all_queries or snapshot.state.live is not None:
-            shown.append(snapshot)
+            shown.append((snapshot, _predictions(store, query_id, damaged)))
     return Overview(
         store.applications(),
-        tuple(overview_of(with_driver(s, gateways, statistics=False)) for s in shown),
+        tuple(overview_of(with_driver(s, gateways, statistics=False), p) for s, p in shown),
         tuple(damaged),
     )
 
 
-def overview_of(snapshot: Snapshot) -> QueryOverview:
+def _predictions(store: Store, query_id: str, damaged: list[str]) -> Predictions:
+    try:
+        return store.predictions(query_id).value
+    except Damaged as error:
+        damaged.append(str(error))
+        return Predictions()
+
+
+def overview_of(snapshot: Snapshot, predictions: Predictions | None = None) -> QueryOverview:
     """The overview of one query. Pure."""
     state, driver = snapshot.state, snapshot.driver
     status = driver.status if driver is not None else None
@@ -152,6 +164,8 @@ def overview_of(snapshot: Snapshot) -> QueryOverview:
         waiting=status.waiting if status is not None else "",
         bypass=status.bypass if status is not None else "",
         problem=driver.problem if driver is not None else "",
+        predictions=predictions.records if predictions is not None else (),
+        locality_error=predictions.locality_error if predictions is not None else None,
     )
 
 

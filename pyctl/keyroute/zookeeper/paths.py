@@ -61,6 +61,10 @@ class Tree:
         """The change in progress, or the last one."""
         return f"{self.query(query_id)}/reconfiguration"
 
+    def predictions(self, query_id: str) -> str:
+        """What tables were published for, beside what came true."""
+        return f"{self.query(query_id)}/predictions"
+
     def tables(self, query_id: str) -> str:
         """Parent of a query's table versions."""
         return f"{self.query(query_id)}/tables"

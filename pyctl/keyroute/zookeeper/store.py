@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from keyroute.v1.reconfiguration_pb2 import Reconfiguration
@@ -18,6 +18,7 @@ from keyroute.zookeeper.payloads import (
     decode_reconfiguration,
     encode_reconfiguration,
 )
+from keyroute.zookeeper.predictions import Predictions
 from keyroute.zookeeper.session import ABSENT, Session
 from keyroute.zookeeper.tables import TableStore
 
@@ -29,6 +30,14 @@ class StoredReconfiguration:
     """A reconfiguration and the znode version that the next write must name."""
 
     value: Reconfiguration | None
+    znode_version: int = ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPredictions:
+    """Predictions and the znode version that the next write must name."""
+
+    value: Predictions = field(default_factory=Predictions)
     znode_version: int = ABSENT
 
 
@@ -113,6 +122,19 @@ class Store:
             self._session.compare_and_set(path, value.encode(), ABSENT)
         elif Wanted.decode(node.data) != value:
             self._session.compare_and_set(path, value.encode(), node.version)
+
+    def predictions(self, query_id: str) -> StoredPredictions:
+        """What was predicted of a query, beside what came true. Raises Damaged."""
+        path = self.tree.predictions(query_id)
+        node = self._session.read(path)
+        if node is None:
+            return StoredPredictions()
+        return StoredPredictions(_decoded(path, node.data, Predictions.decode), node.version)
+
+    def write_predictions(self, query_id: str, value: Predictions, znode_version: int) -> None:
+        """Compare-and-set. Raises Conflict."""
+        path = self.tree.predictions(query_id)
+        self._session.compare_and_set(path, value.encode(), znode_version)
 
     def prune(self, state: QueryState) -> tuple[int, ...]:
         """Removes old versions but those in force, wanted and in change; the numbers removed."""

@@ -27,6 +27,7 @@ from keyroute.controller.overview import (
 from keyroute.gateway.errors import GatewayUnreachable, TokenRefused
 from keyroute.zookeeper.errors import Conflict, StoreUnreachable
 from keyroute.zookeeper.payloads import Application
+from keyroute.zookeeper.predictions import PredictionRecord
 
 NOBODY = "127.0.0.1:1"
 
@@ -165,6 +166,18 @@ def test_an_overview_tells_tables_reasons_and_figures() -> None:
         "no keys, slots only",
     ):
         assert said in text
+
+
+def test_predictions_are_shown_beside_what_came_true() -> None:
+    records = tuple(
+        PredictionRecord(version, 0.845, 1.04, 0.831, 1.07, 26_000) for version in range(1, 6)
+    )
+    text = _rendered(Overview((), (replace(QUERY, predictions=records, locality_error=0.014),)))
+    assert "version 5" in text
+    assert "version 2" not in text
+    assert "locality 84.5 %, 83.1 %; imbalance 1.04, 1.07" in text
+    assert "1.4 points of locality in the mean of 5" in text
+    assert "predicted" not in _rendered(Overview((), (QUERY,)))
 
 
 def test_a_table_without_a_batch_yet_has_no_figures() -> None:
