@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 
 from keyroute.core.plan import Planner
+from keyroute.planners.albic import plan_albic
 from keyroute.planners.autoflow import plan_autoflow
 from keyroute.planners.dkg import plan_dkg
 from keyroute.planners.hash import plan_hash
@@ -17,6 +18,7 @@ GROUP = "keyroute.planners"
 DEFAULT = "metis"
 
 _BUILT_IN: dict[str, Planner] = {
+    "albic": plan_albic,
     "autoflow": plan_autoflow,
     "dkg": plan_dkg,
     "hash": plan_hash,

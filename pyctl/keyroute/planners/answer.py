@@ -43,7 +43,7 @@ def parts_of(request: PlanRequest, groups: Iterable[GroupTable]) -> tuple[int, .
 
     Parts need one number of partitions in all groups.
     """
-    tables = tuple(groups)
+    tables = tuple(sorted(groups, key=lambda g: g.shape.group))
     counts = {g.shape.partitions for g in tables}
     if len(counts) != 1:
         return ()

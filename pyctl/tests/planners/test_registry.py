@@ -19,7 +19,8 @@ def test_the_default_and_the_way_back_are_built_in() -> None:
 
 def test_an_unknown_name_is_answered_with_those_there_are() -> None:
     with pytest.raises(
-        planners.UnknownPlanner, match=r"no planner 'metsi'; there are: autoflow, dkg, hash, metis"
+        planners.UnknownPlanner,
+        match=r"no planner 'metsi'; there are: albic, autoflow, dkg, hash, metis",
     ):
         planners.load("metsi")
 

@@ -1,0 +1,203 @@
+"""ALBIC's view of a query: key groups with load, migration cost and home, and nodes.
+
+Key groups are the sites of all groups of a query (slots, and entries in force), one after the
+other; nodes are partitions. Loads are in shares of the mean load of the nodes that stay, for each
+group of the query by itself, so that each operator is balanced and not only their sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from keyroute.core.graph import FloatArray
+from keyroute.core.plan import CannotPlan, PlanRequest
+from keyroute.core.sites import flow, site_rows
+from keyroute.core.table import Int32Array, Int64Array
+from keyroute.planners.scheduling import level
+from keyroute.planners.slot_groups import SlotGroup, decay
+
+BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """K key groups of G groups on n nodes.
+
+    `load` and `cost` (K,) are shares: 1 is the mean load of a staying node, and all migration cost
+    of a group. `leaving` (n,) are nodes marked for removal. `alone` (n, G) are nodes of a hot key
+    group, which shall have nothing else of that group; such key groups are `hot` (K,), and have no
+    part in the mean; `pins` has the node of each.
+    """
+
+    group: Int64Array
+    load: FloatArray
+    cost: FloatArray
+    home: Int32Array
+    leaving: BoolArray
+    hot: BoolArray
+    alone: BoolArray
+    starts: Int64Array
+    pins: Mapping[int, int]
+
+    @property
+    def groups(self) -> int:
+        """G."""
+        return len(self.starts) - 1
+
+    @property
+    def nodes(self) -> int:
+        """n."""
+        return len(self.leaving)
+
+    def loads(self, at: Int32Array) -> FloatArray:
+        """Load of each node and group (n, G), without hot key groups."""
+        cell = at.astype(np.int64) * self.groups + self.group
+        flat = np.bincount(cell, np.where(self.hot, 0.0, self.load), self.nodes * self.groups)
+        loads: FloatArray = flat.reshape(self.nodes, self.groups).astype(np.float64)
+        return loads
+
+    @property
+    def counted(self) -> BoolArray:
+        """Cells (n, G) that a load distance is of: of staying nodes without a hot key group."""
+        return ~self.leaving[:, None] & ~self.alone
+
+    def distance(self, at: Int32Array) -> float:
+        """Load distance: the largest difference from the mean, as a share of it."""
+        off = np.abs(self.loads(at) - 1.0)[self.counted]
+        return float(off.max(initial=0.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rates:
+    """Rows from key group to key group, each pair once: arrays of one length.
+
+    `scored` says whether a pair can contribute to the collocation.
+    """
+
+    upstream: Int64Array
+    downstream: Int64Array
+    rows: FloatArray
+    scored: BoolArray
+
+
+def model(request: PlanRequest, groups: Sequence[SlotGroup]) -> Model:
+    """The model of groups that all have the same number of partitions. Raises `CannotPlan`."""
+    counts = sorted({g.table.shape.partitions for g in groups})
+    if len(counts) != 1:
+        raise CannotPlan(f"the groups have different numbers of partitions: {counts}")
+    n = counts[0]
+    parts = request.current.parts or tuple(range(n))
+    leaving = np.array([part in request.leaving for part in parts])
+    if leaving.all():
+        raise CannotPlan("all parts shall be emptied: none is left for the load")
+    starts = np.cumsum([0, *(len(g.rows) for g in groups)])
+    alone = np.zeros((n, len(groups)), bool)
+    loads, costs, pins = [], [], {}
+    for index, group in enumerate(groups):
+        best = level(group.rows, np.zeros(int((~leaving).sum())))
+        loads.append(group.rows / max(best.mean, 1e-300))
+        costs.append(_cost(request, group))
+        budget = request.settings.max_moved
+        for site in best.hot.tolist():
+            node = _node_of_hot(group, site, leaving, alone[:, index])
+            if node != group.home[site]:
+                budget -= costs[-1][site]
+                node = node if budget >= 0 else int(group.home[site])
+            alone[node, index] = True
+            pins[int(starts[index]) + site] = node
+    hot = np.zeros(int(starts[-1]), bool)
+    hot[list(pins)] = True
+    return Model(
+        group=np.repeat(np.arange(len(groups)), np.diff(starts)),
+        load=np.concatenate(loads),
+        cost=np.concatenate(costs),
+        home=np.concatenate([g.home for g in groups]),
+        leaving=leaving,
+        hot=hot,
+        alone=alone & ~leaving[:, None],
+        starts=starts,
+        pins=pins,
+    )
+
+
+def _node_of_hot(group: SlotGroup, site: int, leaving: BoolArray, alone: BoolArray) -> int:
+    """Its home, or where least has to go for it."""
+    home = int(group.home[site])
+    if not leaving[home] and not alone[home]:
+        return home
+    loads = np.bincount(group.home, group.rows, len(leaving))
+    return int(np.where(leaving | alone, np.inf, loads).argmin())
+
+
+def _cost(request: PlanRequest, group: SlotGroup) -> FloatArray:
+    """Share of the group's state at each site; of its newest rows where state is not known.
+
+    A slot's state is divided between the slot and its entries like their rows.
+    """
+    newest = next(
+        (
+            (g, p)
+            for p in reversed(request.periods)
+            for g in p.groups
+            if g.shape == group.table.shape
+        ),
+        None,
+    )
+    assert newest is not None  # the group has rows
+    counted, period = newest
+    rows = site_rows(group.table, counted, period).rows
+    state = counted.slot_state_bytes if len(counted.slot_state_bytes) else counted.slot_state_rows
+    cost = rows
+    if len(state) and state.any():
+        slots = group.table.shape.slots
+        slot = np.concatenate([np.arange(slots), group.entry_slots])
+        known = slot >= 0
+        share = rows + 1e-9
+        of_slot = np.bincount(slot[known], share[known], slots)
+        cost = share * float(state.sum()) / float(share.sum())
+        cost[known] = state[slot[known]] * share[known] / of_slot[slot[known]]
+    total = float(cost.sum())
+    return cost / total if total else cost
+
+
+def rates(
+    request: PlanRequest, groups: Sequence[SlotGroup], starts: Int64Array, score_factor: float
+) -> list[Rates]:
+    """Rows of each edge between key groups, decayed over the periods.
+
+    Step 1 of ALBIC: a pair is scored where it has more rows than the score factor times what each
+    downstream key group would get of its upstream one on average.
+    """
+    index = {g.table.shape.group: i for i, g in enumerate(groups)}
+    cells: dict[tuple[int, int], list[tuple[Int64Array, FloatArray]]] = {}
+    weights = decay(request.periods, request.settings.half_life)
+    size = int(starts[-1])
+    for period, weight in zip(request.periods, weights, strict=True):
+        for edge in period.edges:
+            up, down = index.get(edge.upstream_group), index.get(edge.downstream_group)
+            found = flow(request.current, edge, period)
+            if up is None or down is None or found is None:
+                continue
+            known = (found.upstream >= 0) & (found.downstream >= 0) & (found.rows > 0)
+            a = found.upstream[known] + starts[up]
+            b = found.downstream[known] + starts[down]
+            cells.setdefault((up, down), []).append((a * size + b, weight * found.rows[known]))
+    return [
+        _scored(found, size, int(starts[down + 1] - starts[down]), score_factor)
+        for (_, down), found in sorted(cells.items())
+    ]
+
+
+def _scored(
+    found: list[tuple[Int64Array, FloatArray]], size: int, downstream: int, score_factor: float
+) -> Rates:
+    cells, inverse = np.unique(np.concatenate([c for c, _ in found]), return_inverse=True)
+    rows: FloatArray = np.bincount(
+        inverse, np.concatenate([r for _, r in found]), len(cells)
+    ).astype(np.float64)
+    a, b = cells // size, cells % size
+    out = np.bincount(a, rows, size)
+    return Rates(a, b, rows, rows > score_factor * out[a] / downstream)
