@@ -49,11 +49,15 @@ def _no_pairs() -> PairCounts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SlotPairs:
-    """Rows between slots of two groups, exact and sparse: arrays of one length, no cell twice."""
+    """Rows between slots of two groups, sparse: arrays of one length, no cell twice.
+
+    `left_out` rows are in no cell; while there are none, the cells are exact, else lower bounds.
+    """
 
     upstream: Int64Array = field(default_factory=_none)
     downstream: Int64Array = field(default_factory=_none)
     rows: Int64Array = field(default_factory=_none)
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -128,7 +128,7 @@ def _pairs(message: statistics_pb2.PairSketch) -> s.PairCounts:
 def _slot_pairs(message: statistics_pb2.SlotPairs) -> s.SlotPairs:
     arrays = [_array(a) for a in (message.upstream, message.downstream, message.rows)]
     _require_parallel("pairs of slots", arrays)
-    return s.SlotPairs(*arrays)
+    return s.SlotPairs(arrays[0], arrays[1], arrays[2], message.left_out)
 
 
 def _edge(message: statistics_pb2.EdgeStatistics) -> s.EdgeStatistics:
@@ -200,6 +200,7 @@ def _edge_to_proto(edge: s.EdgeStatistics) -> statistics_pb2.EdgeStatistics:
             upstream=cells.upstream.tolist(),
             downstream=cells.downstream.tolist(),
             rows=cells.rows.tolist(),
+            left_out=cells.left_out,
         ),
     )
 

@@ -42,17 +42,19 @@ class PairSketch(_message.Message):
     def __init__(self, rows: _Optional[int] = ..., capacity: _Optional[int] = ..., upstream: _Optional[_Iterable[int]] = ..., downstream: _Optional[_Iterable[int]] = ..., counts: _Optional[_Iterable[int]] = ..., errors: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class SlotPairs(_message.Message):
-    __slots__ = ("upstream", "downstream", "rows")
+    __slots__ = ("upstream", "downstream", "rows", "left_out")
     UPSTREAM_FIELD_NUMBER: _ClassVar[int]
     DOWNSTREAM_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
     upstream: _containers.RepeatedScalarFieldContainer[int]
     downstream: _containers.RepeatedScalarFieldContainer[int]
     rows: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, upstream: _Optional[_Iterable[int]] = ..., downstream: _Optional[_Iterable[int]] = ..., rows: _Optional[_Iterable[int]] = ...) -> None: ...
+    left_out: int
+    def __init__(self, upstream: _Optional[_Iterable[int]] = ..., downstream: _Optional[_Iterable[int]] = ..., rows: _Optional[_Iterable[int]] = ..., left_out: _Optional[int] = ...) -> None: ...
 
 class MapTaskCounts(_message.Message):
-    __slots__ = ("run_id", "batch", "group", "exchange", "map_partition", "table_version", "executor", "partition_rows", "explicit_rows", "slots", "slot_rows", "keys", "upstream_group", "pairs", "upstream_key", "slot_pairs")
+    __slots__ = ("run_id", "batch", "group", "exchange", "map_partition", "table_version", "executor", "partition_rows", "explicit_rows", "slots", "slot_rows", "keys", "upstream_group", "pairs", "upstream_key", "slot_pairs", "reads_source")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     BATCH_FIELD_NUMBER: _ClassVar[int]
     GROUP_FIELD_NUMBER: _ClassVar[int]
@@ -69,6 +71,7 @@ class MapTaskCounts(_message.Message):
     PAIRS_FIELD_NUMBER: _ClassVar[int]
     UPSTREAM_KEY_FIELD_NUMBER: _ClassVar[int]
     SLOT_PAIRS_FIELD_NUMBER: _ClassVar[int]
+    READS_SOURCE_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     batch: int
     group: int
@@ -85,10 +88,11 @@ class MapTaskCounts(_message.Message):
     pairs: PairSketch
     upstream_key: str
     slot_pairs: SlotPairs
-    def __init__(self, run_id: _Optional[str] = ..., batch: _Optional[int] = ..., group: _Optional[int] = ..., exchange: _Optional[int] = ..., map_partition: _Optional[int] = ..., table_version: _Optional[int] = ..., executor: _Optional[str] = ..., partition_rows: _Optional[_Iterable[int]] = ..., explicit_rows: _Optional[int] = ..., slots: _Optional[_Iterable[int]] = ..., slot_rows: _Optional[_Iterable[int]] = ..., keys: _Optional[_Union[KeySketch, _Mapping]] = ..., upstream_group: _Optional[int] = ..., pairs: _Optional[_Union[PairSketch, _Mapping]] = ..., upstream_key: _Optional[str] = ..., slot_pairs: _Optional[_Union[SlotPairs, _Mapping]] = ...) -> None: ...
+    reads_source: bool
+    def __init__(self, run_id: _Optional[str] = ..., batch: _Optional[int] = ..., group: _Optional[int] = ..., exchange: _Optional[int] = ..., map_partition: _Optional[int] = ..., table_version: _Optional[int] = ..., executor: _Optional[str] = ..., partition_rows: _Optional[_Iterable[int]] = ..., explicit_rows: _Optional[int] = ..., slots: _Optional[_Iterable[int]] = ..., slot_rows: _Optional[_Iterable[int]] = ..., keys: _Optional[_Union[KeySketch, _Mapping]] = ..., upstream_group: _Optional[int] = ..., pairs: _Optional[_Union[PairSketch, _Mapping]] = ..., upstream_key: _Optional[str] = ..., slot_pairs: _Optional[_Union[SlotPairs, _Mapping]] = ..., reads_source: bool = ...) -> None: ...
 
 class ReduceTaskReads(_message.Message):
-    __slots__ = ("run_id", "batch", "group", "exchange", "partition", "executor", "local_bytes", "remote_bytes")
+    __slots__ = ("run_id", "batch", "group", "exchange", "partition", "executor", "local_bytes", "remote_bytes", "run_ms", "state_rows", "state_bytes")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     BATCH_FIELD_NUMBER: _ClassVar[int]
     GROUP_FIELD_NUMBER: _ClassVar[int]
@@ -97,6 +101,9 @@ class ReduceTaskReads(_message.Message):
     EXECUTOR_FIELD_NUMBER: _ClassVar[int]
     LOCAL_BYTES_FIELD_NUMBER: _ClassVar[int]
     REMOTE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    RUN_MS_FIELD_NUMBER: _ClassVar[int]
+    STATE_ROWS_FIELD_NUMBER: _ClassVar[int]
+    STATE_BYTES_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     batch: int
     group: int
@@ -105,7 +112,10 @@ class ReduceTaskReads(_message.Message):
     executor: str
     local_bytes: int
     remote_bytes: int
-    def __init__(self, run_id: _Optional[str] = ..., batch: _Optional[int] = ..., group: _Optional[int] = ..., exchange: _Optional[int] = ..., partition: _Optional[int] = ..., executor: _Optional[str] = ..., local_bytes: _Optional[int] = ..., remote_bytes: _Optional[int] = ...) -> None: ...
+    run_ms: int
+    state_rows: int
+    state_bytes: int
+    def __init__(self, run_id: _Optional[str] = ..., batch: _Optional[int] = ..., group: _Optional[int] = ..., exchange: _Optional[int] = ..., partition: _Optional[int] = ..., executor: _Optional[str] = ..., local_bytes: _Optional[int] = ..., remote_bytes: _Optional[int] = ..., run_ms: _Optional[int] = ..., state_rows: _Optional[int] = ..., state_bytes: _Optional[int] = ...) -> None: ...
 
 class GroupStatistics(_message.Message):
     __slots__ = ("shape", "rows", "slot_rows", "partition_rows", "explicit_rows", "keys", "slot_state_rows", "slot_state_bytes", "partition_ms", "sources")

@@ -63,3 +63,6 @@ def test_statistics_become_arrays() -> None:
         assert [e.pairs.counts.tolist() for e in period.edges] == [
             list(e.pairs.counts) for e in raw.edges
         ]
+        assert [e.slot_pairs.left_out for e in period.edges] == [
+            e.slot_pairs.left_out for e in raw.edges
+        ]

@@ -17,6 +17,7 @@ import io.keyroute.proto.v1.{
   QueryStatistics,
   QueryStatus,
   Reconfiguration,
+  SlotPairs,
   SwitchStatus
 }
 
@@ -89,6 +90,19 @@ object GoldenMessages {
     .addErrors(3)
     .addLabels("N14228")
     .addLabels("Zürich")
+    .addSlots(11)
+    .addSlots(0)
+    .build()
+
+  private val slotPairs: SlotPairs = SlotPairs
+    .newBuilder()
+    .addUpstream(0)
+    .addUpstream(11)
+    .addDownstream(3)
+    .addDownstream(0)
+    .addRows(5)
+    .addRows(large)
+    .setLeftOut(7)
     .build()
 
   private val pairs: PairSketch = PairSketch
@@ -126,6 +140,8 @@ object GoldenMessages {
     .setUpstreamGroup(-1)
     .setPairs(pairs)
     .setUpstreamKey("attribute")
+    .setSlotPairs(slotPairs)
+    .setReadsSource(true)
     .build()
 
   private val period: Period = {
@@ -134,7 +150,11 @@ object GoldenMessages {
     (0 until 12).foreach(slot => group.addSlotRows(slot.toLong))
     group.addPartitionRows(5).addPartitionRows(0).addPartitionRows(7).setExplicitRows(4)
     val edge = EdgeStatistics.newBuilder().setUpstreamGroup(0).setDownstreamGroup(2).setRows(12)
-    edge.setLocalRows(9).setPairs(pairs).setUpstreamKey("name")
+    edge.setLocalRows(9).setPairs(pairs).setUpstreamKey("name").setSlotPairs(slotPairs)
+    (0 until 12).foreach { slot =>
+      group.addSlotStateRows(slot.toLong).addSlotStateBytes(100L * slot)
+    }
+    group.addPartitionMs(900).addPartitionMs(0).addPartitionMs(large).setSources(pairs)
     builder.setRows(12).addGroups(group.setKeys(keys)).addEdges(edge)
     builder.setLocalBytes(1000).setRemoteBytes(large).build()
   }

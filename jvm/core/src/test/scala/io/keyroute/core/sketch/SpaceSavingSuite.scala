@@ -128,6 +128,32 @@ class SpaceSavingSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("the slot of a key goes with it: through eviction, merges, cuts and messages") {
+    def slotOf(key: Long): Int = Math.floorMod(key * 31, 1024)
+    forAll(genCapacity, genOffers, genOffers, Gen.chooseNum(1, 20)) { (m, first, second, most) =>
+      def slotted(offers: Offers): LongSpaceSaving = {
+        val sketch = new LongSpaceSaving(m)
+        offers.foreach { case (key, weight) => sketch.offer(key, weight, slotOf(key)) }
+        sketch
+      }
+      val sum = slotted(first)
+      sum.merge(LongSpaceSaving.fromProto(slotted(second).toProto))
+      sum.entries.foreach(e => assert(e.slot === slotOf(e.key)))
+      val cut = sum.heaviest(most)
+      assert(cut.getSlotsCount === cut.getFingerprintsCount)
+      LongSpaceSaving.fromProto(cut).entries.foreach(e => assert(e.slot === slotOf(e.key)))
+    }
+  }
+
+  test("where the slot of one key is not known, the message has none") {
+    val sketch = new LongSpaceSaving(2)
+    sketch.offer(1, 5, 7)
+    assert(sketch.toProto.getSlotsList === java.util.List.of(7))
+    sketch.offer(2)
+    assert(sketch.toProto.getSlotsCount === 0)
+    assert(sketch.heaviest(1).getSlotsList === java.util.List.of(7))
+  }
+
   test("pairs count as keys do") {
     forAll(genCapacity, genOffers, genOffers) { (m, first, second) =>
       // Keys below 2^16 become pairs, so that both halves vary; the map back is exact.
@@ -224,5 +250,7 @@ class SpaceSavingSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(refused(_.setErrors(0, 6)).contains("the error 6"))
     assert(refused(_.setErrors(0, 1)).contains("not full"))
     assert(refused(_.setFingerprints(1, 1)).contains("key 1 twice"))
+    assert(refused(_.addSlots(3)).contains("2 keys with 1 slots"))
+    assert(refused(_.addSlots(3).addSlots(-1)).contains("2 slots"))
   }
 }
