@@ -8,12 +8,18 @@ import io.keyroute.proto.v1.{MapTaskCounts, ReduceTaskReads}
   * and recomputed tasks report again; the first counts. Not thread-safe. */
 private[count] final class BatchReports {
   private val seen = mutable.HashSet.empty[(Long, Int, Int)]
+  private val runs = mutable.HashSet.empty[(Long, Int)]
   private val exchanges = mutable.HashMap.empty[(Long, Int), ExchangeReads]
   private val edges = mutable.HashMap.empty[(Long, Int), Edge]
 
   /** Whether the report is the first of its map task. */
   def first(counts: MapTaskCounts): Boolean = seen.size < BatchReports.Most &&
     seen.add((counts.getGroup, counts.getExchange, counts.getMapPartition))
+
+  /** Whether the report is the first of a task of its partition: one that reads two exchanges reports
+    * twice. */
+  def firstRun(reads: ReduceTaskReads): Boolean =
+    runs.size < BatchReports.Most && runs.add((reads.getGroup, reads.getPartition))
 
   /** Rows that the report completes; none where the rows come from no other group. */
   def wrote(counts: MapTaskCounts): Option[(Edge, LocalRows)] =

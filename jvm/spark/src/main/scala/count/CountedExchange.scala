@@ -5,6 +5,8 @@ import java.util.UUID
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.exchange.{ReusedExchangeExec, ShuffleExchangeLike}
+import org.apache.spark.sql.execution.{CoalesceExec, SparkPlan}
 import org.apache.spark.sql.keyroute.plugin.Settings
 import org.apache.spark.sql.keyroute.route.RoutedExchangeExec
 
@@ -15,26 +17,18 @@ final case class ExchangeId(runId: UUID, batch: Long, group: Long, number: Int)
   *
   * @param version
   *   of the batch's tables
-  * @param counters
-  *   of each sketch
+  * @param readsSource
+  *   whether a map partition is a partition of a source, with no exchange in between
   */
 final case class CountedExchange(
     id: ExchangeId,
     version: Long,
-    counters: Int,
-    upstream: Option[UpstreamKey]
-) {
-
-  /** The most counters of a sketch that each of so many map tasks sends to the driver: together about
-    * as many as the sketch has, so that a batch of many tasks does not flood it. */
-  def sentBy(mapTasks: Int): Int =
-    math.max(CountedExchange.LeastSent, counters / math.max(1, mapTasks))
-}
+    limits: CountLimits,
+    upstream: Option[UpstreamKey],
+    readsSource: Boolean
+)
 
 object CountedExchange extends Logging {
-
-  /** Counters that a map task sends at least, if it has so many. */
-  val LeastSent: Int = 1024
 
   /** None where statistics are off. On the driver. What cannot be found out is warned of, and the
     * exchange not counted: a batch does not stop for its statistics. */
@@ -58,8 +52,15 @@ object CountedExchange extends Logging {
     CountedExchange(
       ExchangeId(route.runId, route.batch, exchange.group, number),
       route.version,
-      Settings.statisticsCounters.orDefault(setting),
-      UpstreamKey.find(exchange.child, exchange.routing, key)
+      CountLimits.of(setting),
+      UpstreamKey.find(exchange.child, exchange.routing, key),
+      !exchange.child.exists(rearranges)
     )
+  }
+
+  // A broadcast leaves the partitions of the rows that it is joined with as they are.
+  private def rearranges(node: SparkPlan): Boolean = node match {
+    case _: ShuffleExchangeLike | _: ReusedExchangeExec | _: CoalesceExec => true
+    case _ => false
   }
 }

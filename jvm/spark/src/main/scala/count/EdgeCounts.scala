@@ -1,18 +1,29 @@
 package org.apache.spark.sql.keyroute.count
 
+import io.keyroute.core.sketch.SlotPairCounts
+import io.keyroute.core.table.GroupShape
 import io.keyroute.proto.v1.{EdgeStatistics, MapTaskCounts}
 
 /** The way from one routing group to the next. */
 private[count] final case class Edge(upstream: Long, downstream: Long)
 
-/** Counts of one edge, summed over map tasks. Not thread-safe. */
-private[count] final class EdgeCounts {
+/** Counts of one edge, summed over map tasks. Not thread-safe.
+  *
+  * @param from, to
+  *   the groups
+  * @param cells
+  *   of the matrix of slots, at most
+  */
+private[count] final class EdgeCounts(from: GroupShape, to: GroupShape, cells: Int) {
   private var locality = LocalRows.none
   private val pairs = new PairSummary
   private var upstreamKey = ""
+  private var slotPairs = Option.empty[SlotPairCounts]
 
   def add(counts: MapTaskCounts): Unit = {
     if (counts.hasPairs) pairs.add(counts.getPairs)
+    if (counts.hasSlotPairs && cells > 0)
+      matrix.addAll(counts.getSlotPairs, from.slots, to.slots)
     if (counts.getUpstreamKey.nonEmpty) upstreamKey = counts.getUpstreamKey
   }
 
@@ -21,6 +32,7 @@ private[count] final class EdgeCounts {
   def merge(other: EdgeCounts): Unit = {
     locality += other.locality
     pairs.merge(other.pairs)
+    other.slotPairs.foreach(matrix.merge)
     if (other.upstreamKey.nonEmpty) upstreamKey = other.upstreamKey
   }
 
@@ -31,6 +43,13 @@ private[count] final class EdgeCounts {
       .setDownstreamGroup(edge.downstream).setUpstreamKey(upstreamKey)
       .setRows(locality.rows).setLocalRows(locality.local)
     pairs.toProto.foreach(builder.setPairs)
+    slotPairs.foreach(m => builder.setSlotPairs(m.toProto()))
     builder.build()
+  }
+
+  private def matrix: SlotPairCounts = {
+    val counts = slotPairs.getOrElse(new SlotPairCounts(cells))
+    slotPairs = Some(counts)
+    counts
   }
 }

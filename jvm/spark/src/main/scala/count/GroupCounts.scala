@@ -1,14 +1,22 @@
 package org.apache.spark.sql.keyroute.count
 
 import io.keyroute.core.table.GroupShape
-import io.keyroute.proto.v1.{GroupStatistics, MapTaskCounts, PartitionRows}
+import io.keyroute.proto.v1.{GroupStatistics, MapTaskCounts, PairSketch, PartitionRows}
 
-/** Counts of one routing group, summed over map tasks. Not thread-safe. */
-private[count] final class GroupCounts(shape: GroupShape) {
+/** Counts of one routing group, summed over map tasks. Not thread-safe.
+  *
+  * @param keepSources
+  *   whether it is kept which source partitions keys come from
+  */
+private[count] final class GroupCounts(shape: GroupShape, keepSources: Boolean) {
   private val slotRows = new Array[Long](shape.slots)
   private val partitionRows = new Array[Long](shape.partitions)
   private var explicitRows = 0L
   private val keys = new KeySummary
+  private val sources = new PairSummary
+  private var runMs = Option.empty[Array[Long]]
+  // Rows and bytes of each slot.
+  private var state = Option.empty[(Array[Long], Array[Long])]
 
   /** Whether a report was made for a group of this shape. */
   def fits(counts: MapTaskCounts): Boolean =
@@ -17,7 +25,8 @@ private[count] final class GroupCounts(shape: GroupShape) {
       (0 until counts.getSlotsCount).forall(i =>
         counts.getSlots(i) >= 0 &&
           counts.getSlots(i) < shape.slots
-      )
+      ) &&
+      counts.getKeys.getSlotsList.stream.allMatch(s => s >= 0 && s < shape.slots)
 
   def add(counts: MapTaskCounts): Unit = {
     var p = 0
@@ -32,13 +41,31 @@ private[count] final class GroupCounts(shape: GroupShape) {
     }
     explicitRows += counts.getExplicitRows
     if (counts.hasKeys) keys.add(counts.getKeys)
+    if (keepSources && counts.getReadsSource && counts.hasKeys)
+      sources.add(GroupCounts.bySource(counts))
   }
+
+  /** A task of the partition ran so long. */
+  def addRun(partition: Int, ms: Long): Unit = {
+    val sums = runMs.getOrElse(new Array[Long](shape.partitions))
+    sums(partition) += ms
+    runMs = Some(sums)
+  }
+
+  /** Rows and bytes that each slot holds now. */
+  def setState(rows: Array[Long], bytes: Array[Long]): Unit = state = Some(rows -> bytes)
+
+  /** S entries. */
+  def rowsOfSlots: Array[Long] = slotRows
 
   def merge(other: GroupCounts): Unit = {
     partitionRows.indices.foreach(p => partitionRows(p) += other.partitionRows(p))
     slotRows.indices.foreach(s => slotRows(s) += other.slotRows(s))
     explicitRows += other.explicitRows
     keys.merge(other.keys)
+    sources.merge(other.sources)
+    for (sums <- other.runMs; p <- sums.indices) addRun(p, sums(p))
+    state = other.state.orElse(state)
   }
 
   /** Merges the keys into others. */
@@ -63,6 +90,25 @@ private[count] final class GroupCounts(shape: GroupShape) {
     slotRows.foreach(builder.addSlotRows)
     partitionRows.foreach(builder.addPartitionRows)
     keys.toProto.foreach(builder.setKeys)
+    sources.toProto.foreach(builder.setSources)
+    for (sums <- runMs; ms <- sums) builder.addPartitionMs(ms)
+    for ((rows, bytes) <- state; slot <- rows.indices)
+      builder.addSlotStateRows(rows(slot)).addSlotStateBytes(bytes(slot))
+    builder.build()
+  }
+}
+
+private object GroupCounts {
+
+  /** The keys of a map task as pairs (its partition, key). */
+  private def bySource(counts: MapTaskCounts): PairSketch = {
+    val keys = counts.getKeys
+    val builder = PairSketch.newBuilder().setRows(keys.getRows).setCapacity(keys.getCapacity)
+      .addAllDownstream(keys.getFingerprintsList).addAllCounts(keys.getCountsList)
+      .addAllErrors(keys.getErrorsList)
+    (0 until keys.getFingerprintsCount).foreach { _ =>
+      builder.addUpstream(counts.getMapPartition.toLong)
+    }
     builder.build()
   }
 }

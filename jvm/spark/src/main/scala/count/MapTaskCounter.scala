@@ -2,7 +2,6 @@ package org.apache.spark.sql.keyroute.count
 
 import org.apache.spark.sql.keyroute.route.RouteObserver
 
-import io.keyroute.core.sketch.{LongSpaceSaving, PairSpaceSaving, SlotCounts}
 import io.keyroute.core.table.GroupTable
 import io.keyroute.proto.v1.MapTaskCounts
 
@@ -20,32 +19,35 @@ final class MapTaskCounter(
     mapPartition: Int
 ) extends RouteObserver {
   private val partitions = new Array[Long](table.shape.partitions)
-  private val sketches = exchange.map(new MapTaskCounter.Sketches(table, _)).orNull
+  private val sketches = exchange.map(new TaskSketches(table, _, mapPartition)).orNull
   private var byEntryRows = 0L
+
+  override val wantsUpstreamHash: Boolean = sketches != null && sketches.countsSlotPairs
 
   override def routed(
       hash: Int,
       fingerprint: Long,
       partition: Int,
       byEntry: Boolean,
-      upstream: Long
+      upstream: Long,
+      upstreamHash: Int
   ): Unit = {
     partitions(partition) += 1
     if (byEntry) byEntryRows += 1
-    if (sketches != null) sketches.add(table.slotOf(hash), fingerprint, upstream)
+    if (sketches != null) sketches.add(table.slotOf(hash), fingerprint, upstream, upstreamHash)
   }
 
   def rowsByEntry: Long = byEntryRows
   def rowsBySlot: Long = partitions.sum - byEntryRows
 
   /** Sends what was counted to the driver. Only when the task has succeeded.
-    * @param mostSent
-    *   counters of each sketch; of more, the heaviest are sent
+    * @param mapTasks
+    *   of the exchange; the more there are, the fewer heavy counters each sends
     */
-  def report(mostSent: Int): Unit = counts(mostSent).foreach(TaskReports.send)
+  def report(mapTasks: Int): Unit = counts(mapTasks).foreach(TaskReports.send)
 
   /** What was counted; None where nothing is wanted. */
-  def counts(mostSent: Int): Option[MapTaskCounts] = exchange.map { e =>
+  def counts(mapTasks: Int): Option[MapTaskCounts] = exchange.map { e =>
     val message = MapTaskCounts.newBuilder()
       .setRunId(e.id.runId.toString)
       .setBatch(e.id.batch)
@@ -57,33 +59,9 @@ final class MapTaskCounter(
       .setExplicitRows(byEntryRows)
       .setUpstreamGroup(e.upstream.fold(-1L)(_.group))
       .setUpstreamKey(e.upstream.fold("")(_.how))
+      .setReadsSource(e.readsSource)
     partitions.foreach(message.addPartitionRows)
-    sketches.addTo(message, mostSent)
+    sketches.addTo(message, mapTasks)
     message.build()
-  }
-}
-
-object MapTaskCounter {
-
-  /** A group without routing columns has no keys to tell apart, only slots. */
-  private final class Sketches(table: GroupTable, exchange: CountedExchange) {
-    private val slots = new SlotCounts(table.shape.slots)
-    private val keys =
-      if (table.shape.routingOrdinals.isEmpty) null else new LongSpaceSaving(exchange.counters)
-    private val pairs =
-      if (keys == null || exchange.upstream.isEmpty) null
-      else new PairSpaceSaving(exchange.counters)
-
-    def add(slot: Int, fingerprint: Long, upstream: Long): Unit = {
-      slots.add(slot)
-      if (keys != null) keys.offer(fingerprint)
-      if (pairs != null) pairs.offer(upstream, fingerprint)
-    }
-
-    def addTo(message: MapTaskCounts.Builder, most: Int): Unit = {
-      slots.addTo(message)
-      if (keys != null) message.setKeys(keys.heaviest(most))
-      if (pairs != null) message.setPairs(pairs.heaviest(most))
-    }
   }
 }

@@ -15,7 +15,8 @@ import io.keyroute.proto.v1.{MapTaskCounts, PartitionRows, Period}
 private[count] final class PeriodCounts(
     val version: Long,
     val firstBatch: Long,
-    shapes: Seq[GroupShape]
+    shapes: Seq[GroupShape],
+    history: History
 ) {
   private val groups = mutable.TreeMap.empty[Long, GroupCounts]
   private val edges = mutable.HashMap.empty[Edge, EdgeCounts]
@@ -37,6 +38,21 @@ private[count] final class PeriodCounts(
         edgeOf(counts).foreach(edge(_).add(counts))
         true
     }
+
+  /** A task that read a partition of the group ran so long. */
+  def addRun(of: GroupShape, partition: Int, ms: Long): Unit = {
+    message = None
+    group(of).addRun(partition, ms)
+  }
+
+  /** Rows and bytes that each slot of the group held in the end. */
+  def setState(of: GroupShape, rows: Array[Long], bytes: Array[Long]): Unit = {
+    message = None
+    group(of).setState(rows, bytes)
+  }
+
+  /** Rows of each slot; none where the group had no rows. */
+  def rowsOfSlots(group: Long): Option[Array[Long]] = groups.get(group).map(_.rowsOfSlots)
 
   def add(of: Edge, rows: LocalRows): Unit = if (rows.rows > 0) {
     message = None
@@ -93,9 +109,14 @@ private[count] final class PeriodCounts(
     .build()
 
   private def group(shape: GroupShape): GroupCounts =
-    groups.getOrElseUpdate(shape.group, new GroupCounts(shape))
+    groups.getOrElseUpdate(shape.group, new GroupCounts(shape, history.sources))
 
-  private def edge(of: Edge): EdgeCounts = edges.getOrElseUpdate(of, new EdgeCounts)
+  private def edge(of: Edge): EdgeCounts = edges.getOrElseUpdate(
+    of,
+    new EdgeCounts(shape(of.upstream), shape(of.downstream), history.slotPairs)
+  )
+
+  private def shape(group: Long): GroupShape = shapes.find(_.group == group).get
 
   private def edgeOf(counts: MapTaskCounts): Option[Edge] =
     PeriodCounts.edgeOf(counts).filter(e => shapes.exists(_.group == e.upstream))

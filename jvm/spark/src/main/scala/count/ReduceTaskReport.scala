@@ -1,5 +1,7 @@
 package org.apache.spark.sql.keyroute.count
 
+import java.util.concurrent.TimeUnit
+
 import org.apache.spark.TaskContext
 
 import io.keyroute.proto.v1.ReduceTaskReads
@@ -13,16 +15,18 @@ final case class ReduceTaskReport(exchange: ExchangeId) {
     * @param partition
     *   of the exchange, which is not the task's where partitions are coalesced
     */
-  def onSuccess(context: TaskContext, partition: Int): Unit =
+  def onSuccess(context: TaskContext, partition: Int): Unit = {
+    val beganNs = System.nanoTime()
     context.addTaskCompletionListener[Unit] { ended =>
       if (!ended.isFailed() && !ended.isInterrupted())
-        TaskReports.attempt(TaskReports.send(reads(ended, partition)))
+        TaskReports.attempt(TaskReports.send(reads(ended, partition, beganNs)))
     }
+  }
 
-  private def reads(context: TaskContext, partition: Int): ReduceTaskReads = {
+  private def reads(context: TaskContext, partition: Int, beganNs: Long): ReduceTaskReads = {
     val metrics = context.taskMetrics()
     metrics.mergeShuffleReadMetrics() // else the last blocks' bytes may be missing
-    ReduceTaskReads.newBuilder()
+    val message = ReduceTaskReads.newBuilder()
       .setRunId(exchange.runId.toString)
       .setBatch(exchange.batch)
       .setGroup(exchange.group)
@@ -31,6 +35,8 @@ final case class ReduceTaskReport(exchange: ExchangeId) {
       .setExecutor(TaskReports.executorId)
       .setLocalBytes(metrics.shuffleReadMetrics.localBytesRead)
       .setRemoteBytes(metrics.shuffleReadMetrics.remoteBytesRead)
-      .build()
+      .setRunMs(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNs))
+    TaskState.of(metrics).foreach(s => message.setStateRows(s.rows).setStateBytes(s.bytes))
+    message.build()
   }
 }

@@ -6,38 +6,38 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.keyroute.publish.RunningQuery
 
+import io.keyroute.core.table.{GroupShape, RoutingTables}
 import io.keyroute.proto.v1.{BatchStatus, MapTaskCounts, Period, ReduceTaskReads}
-
-/** How much of the past a run keeps.
-  *
-  * @param periodRows
-  *   input rows after which a period is closed
-  * @param periods
-  *   closed periods that are kept
-  * @param settleMs
-  *   time from a batch's end until it is closed, for reports that are on their way
-  */
-final case class History(periodRows: Long, periods: Int, settleMs: Long = 500)
 
 /** Statistics of one run of a query. Reports gather by batch; a batch that is over is closed a
   * little later and joins the open period; periods are closed by their size and at a change of
   * tables. Memory is bounded by the settings, whatever is reported. Not thread-safe but for
   * `switched`, `version`, `placement` and `executorLost`; time comes in. */
 private[count] final class RunStatistics(val query: RunningQuery, history: History) {
+  import RunStatistics._
+
   private val pending = mutable.TreeMap.empty[Long, PendingBatch]
   private val late = mutable.TreeMap.empty[Long, BatchReports]
   // Read by the stream's thread, which must not wait for a merge.
   private val placed = TrieMap.empty[(Long, Int), String]
+  // Of a closed period only the message is kept, but for the newest, which late reports still join.
+  private var oldPeriods = Vector.empty[Period]
   private var closedPeriods = Vector.empty[PeriodCounts]
   private var openPeriod = Option.empty[PeriodCounts]
+  private var lastVersion = query.inForce.version
+  private val states =
+    query.groups.filter(_.stableSlots).map(s => s.group -> new SlotState(s)).toMap
   private var statuses = Vector.empty[BatchStatus]
   private var lastClosed = -1L
   // The newest last; two are enough for the batches that are not closed yet. Written by the stream's
   // thread alone.
   @volatile private var versions = Vector(query.sinceBatch -> query.inForce.version)
+  @volatile private var tables = Vector(query.inForce)
 
-  def switched(batch: Long, version: Long): Unit =
+  def switched(batch: Long, version: Long, to: Option[RoutingTables]): Unit = {
     versions = (versions :+ (batch -> version)).takeRight(2)
+    tables = (tables ++ to).takeRight(2)
+  }
 
   def add(counts: MapTaskCounts, nowMs: Long): Unit = {
     settle(nowMs)
@@ -54,7 +54,13 @@ private[count] final class RunStatistics(val query: RunningQuery, history: Histo
       .filter(g => reads.getPartition >= 0 && reads.getPartition < g.partitions)
       .foreach { group =>
         placed((group.group, reads.getPartition)) = reads.getExecutor
+        if (reads.hasStateRows) states.get(group.group).foreach(_.report(
+          reads.getBatch,
+          reads.getPartition,
+          TaskState(reads.getStateRows, reads.getStateBytes)
+        ))
         target(reads.getBatch).foreach { case (reports, period) =>
+          if (reports.firstRun(reads)) period.addRun(group, reads.getPartition, reads.getRunMs)
           reports.read(reads, group.partitions).foreach { case (e, rows) => period.add(e, rows) }
         }
       }
@@ -92,11 +98,13 @@ private[count] final class RunStatistics(val query: RunningQuery, history: Histo
   def version: Long = versions.last._2
 
   /** Closed periods, oldest first, then the open one. */
-  def periods: Seq[Period] = (closedPeriods ++ openPeriod).map(_.toProto)
+  def periods: Seq[Period] = oldPeriods ++ (closedPeriods ++ openPeriod).map(_.toProto)
 
   /** Fingerprints of the keys of a group, the heaviest first. */
   def heaviest(group: Long): Seq[Long] = {
     val all = new KeySummary
+    for (p <- oldPeriods; g <- p.getGroupsList.asScala)
+      if (g.getShape.getGroup == group && g.hasKeys) all.add(g.getKeys)
     (closedPeriods ++ openPeriod ++ pending.values.map(_.counts)).foreach(_.addKeys(group, all))
     all.toProto.toSeq.flatMap(_.getFingerprintsList.asScala.map(_.longValue))
   }
@@ -105,8 +113,8 @@ private[count] final class RunStatistics(val query: RunningQuery, history: Histo
   private def target(batch: Long): Option[(BatchReports, PeriodCounts)] =
     if (batch > lastClosed) {
       if (!pending.contains(batch)) {
-        pending(batch) = new PendingBatch(new PeriodCounts(versionAt(batch), batch, query.groups))
-        pending.keys.toSeq.dropRight(RunStatistics.MostPending).foreach(close)
+        pending(batch) = newBatch(batch)
+        pending.keys.toSeq.dropRight(MostPending).foreach(close)
       }
       pending.get(batch).map(b => b.reports -> b.counts)
     } else {
@@ -119,12 +127,23 @@ private[count] final class RunStatistics(val query: RunningQuery, history: Histo
   private def versionAt(batch: Long): Long =
     versions.reverse.find(_._1 <= batch).getOrElse(versions.head)._2
 
+  private def newBatch(batch: Long): PendingBatch =
+    new PendingBatch(new PeriodCounts(versionAt(batch), batch, query.groups, history))
+
   private def close(batch: Long): Unit = pending.remove(batch).foreach { b =>
-    statuses = (statuses :+ b.status).takeRight(RunStatistics.MostBatches)
+    query.groups.foreach(estimateState(b.counts, _))
+    statuses = (statuses :+ b.status).takeRight(MostBatches)
     lastClosed = math.max(lastClosed, batch)
     late(batch) = b.reports
-    if (late.size > RunStatistics.MostLate) late.remove(late.head._1)
-    if (openPeriod.exists(_.version != b.counts.version)) closePeriod()
+    if (late.size > MostLate) late.remove(late.head._1)
+    if (b.counts.version != lastVersion) {
+      closePeriod()
+      if (history.resetOnSwitch) {
+        oldPeriods = Vector.empty
+        closedPeriods = Vector.empty
+      }
+    }
+    lastVersion = b.counts.version
     openPeriod match {
       case Some(period) => period.merge(b.counts)
       case None => openPeriod = Some(b.counts)
@@ -133,33 +152,27 @@ private[count] final class RunStatistics(val query: RunningQuery, history: Histo
   }
 
   private def closePeriod(): Unit = {
-    closedPeriods = (closedPeriods ++ openPeriod).takeRight(history.periods)
+    val (old, recent) =
+      (closedPeriods ++ openPeriod).splitAt(closedPeriods.size + openPeriod.size - MostRecent)
+    closedPeriods = recent.takeRight(history.periods)
+    oldPeriods = (oldPeriods ++ old.map(_.toProto)).takeRight(history.periods - closedPeriods.size)
     openPeriod = None
   }
+
+  private def estimateState(counts: PeriodCounts, group: GroupShape): Unit =
+    for {
+      state <- states.get(group.group)
+      known <- tables.find(_.version == counts.version)
+    } {
+      counts.rowsOfSlots(group.group).foreach(state.addRows)
+      state.spread(known.tableFor(group))
+        .foreach { case (rows, bytes) => counts.setState(group, rows, bytes) }
+    }
 }
 
 private[count] object RunStatistics {
   val MostPending: Int = 4
   val MostLate: Int = 8
   val MostBatches: Int = 256
-}
-
-private[count] final case class BatchEnd(inputRows: Long, durationMs: Long, atMs: Long)
-
-/** A batch that is not closed yet. */
-private[count] final class PendingBatch(val counts: PeriodCounts) {
-  val reports: BatchReports = new BatchReports
-  var end: Option[BatchEnd] = None
-
-  def status: BatchStatus = {
-    val locality = counts.localRows
-    val bytes = counts.shuffled
-    BatchStatus.newBuilder().setBatch(counts.firstBatch).setTableVersion(counts.version)
-      .setInputRows(end.fold(0L)(_.inputRows)).setDurationMs(end.fold(0L)(_.durationMs))
-      .setEdgeRows(locality.rows).setLocalRows(locality.local)
-      .setLocalBytes(bytes.local).setRemoteBytes(bytes.remote)
-      .addAllImbalance(counts.imbalances.map(Double.box).asJava)
-      .addAllPartitionRows(counts.partitions.asJava)
-      .build()
-  }
+  val MostRecent: Int = 2
 }

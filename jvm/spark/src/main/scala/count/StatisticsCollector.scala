@@ -10,6 +10,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.keyroute.publish.RunningQuery
 
+import io.keyroute.core.table.RoutingTables
 import io.keyroute.proto.v1.{
   BatchStatus,
   MapTaskCounts,
@@ -49,9 +50,13 @@ final class StatisticsCollector(
     }
   }
 
-  /** By the stream's thread, which does not wait for a merge here. */
-  def switched(runId: UUID, batch: Long, version: Long): Unit =
-    run(runId).foreach(_.switched(batch, version))
+  /** By the stream's thread, which does not wait for a merge here.
+    *
+    * @param tables
+    *   of the version, if they are known
+    */
+  def switched(runId: UUID, batch: Long, version: Long, tables: Option[RoutingTables]): Unit =
+    run(runId).foreach(_.switched(batch, version, tables))
 
   /** A report of an executor: its kind, then its bytes; see [[TaskReports]]. */
   def received(report: Array[Byte]): Unit =

@@ -15,10 +15,13 @@ import io.keyroute.core.table.GroupShape
   *   of the upstream operator
   * @param how
   *   it was found: `attribute`, `setting` or `name`
-  * @param fingerprint
-  *   over the exchange's input; equal to the one that routed the row upstream
+  * @param key
+  *   over the exchange's input; its fingerprint is the one that routed the row upstream
+  * @param slots
+  *   S of the upstream group, where its slots are stable: then the key's hash is the one that gave the
+  *   row its slot, too
   */
-final case class UpstreamKey(group: Long, how: String, fingerprint: Expression)
+final case class UpstreamKey(group: Long, how: String, key: KeyHash, slots: Option[Int])
 
 /** Finds it in the plan below an exchange. An exchange of another kind in between ends the search:
   * rows that were shuffled since are no longer where the upstream key put them. Below a partial
@@ -44,7 +47,9 @@ object UpstreamKey {
               input
             ).map("name" -> _))
             .map { case (how, columns) =>
-              UpstreamKey(group, how, KeyHash(columns, columns.indices).fingerprint)
+              // Where slots are stable, the routing columns are the whole key, in order.
+              val slots = Option.when(shape.stableSlots)(shape.slots)
+              UpstreamKey(group, how, KeyHash(columns, columns.indices), slots)
             }
         }
       }

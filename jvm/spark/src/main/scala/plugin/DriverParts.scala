@@ -30,7 +30,7 @@ private[plugin] final class DriverParts(sc: SparkContext, appId: String) extends
 
   val board: QueryBoard = new QueryBoard(appId, DriverParts.version, SPARK_VERSION)
   val collector: StatisticsCollector = new StatisticsCollector(
-    History(Settings.statisticsPeriodRows.in(settings), Settings.statisticsPeriods.in(settings)),
+    History.of(settings),
     clock,
     (run, batch, ms) => board.applied(run, batch, ms)
   )

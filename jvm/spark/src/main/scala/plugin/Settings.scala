@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.internal.Logging
 
-import io.keyroute.core.sketch.SpaceSaving
+import io.keyroute.core.sketch.{SlotPairCounts, SpaceSaving}
 
 /** One setting: declared once, here, and read by `docs/configuration.md`'s generator.
   *
@@ -142,6 +142,24 @@ object Settings extends Logging {
     between(1L, SpaceSaving.MaxCapacity.toLong)(_).toInt
   )
 
+  val statisticsSlotPairs: Setting[Int] = Setting(
+    "spark.keyroute.statistics.slotPairs",
+    "65536",
+    "integer",
+    "Cells of the matrix of slots of two consecutive operators, in a map task and in a period; rows " +
+      "of further cells are told as left out. 0 counts no matrix.",
+    between(0L, SlotPairCounts.MaxCells.toLong)(_).toInt
+  )
+
+  val statisticsSample: Setting[Int] = Setting(
+    "spark.keyroute.statistics.sample",
+    "1",
+    "integer",
+    "Keys, pairs and pairs of slots are counted in every so many-th row, for as many rows; slots " +
+      "and partitions in every row.",
+    between(1L, 1000000L)(_).toInt
+  )
+
   val statisticsPeriodRows: Setting[Long] = Setting(
     "spark.keyroute.statistics.periodRows",
     "25000",
@@ -152,10 +170,26 @@ object Settings extends Logging {
 
   val statisticsPeriods: Setting[Int] = Setting(
     "spark.keyroute.statistics.periods",
-    "8",
+    "16",
     "integer",
     "Closed periods that the driver keeps for each query.",
     between(1L, 1000L)(_).toInt
+  )
+
+  val statisticsSources: Setting[Boolean] = Setting(
+    "spark.keyroute.statistics.sources",
+    "true",
+    "boolean",
+    "Whether the driver keeps which partitions of a source the heavy keys come from.",
+    bool
+  )
+
+  val statisticsResetOnSwitch: Setting[Boolean] = Setting(
+    "spark.keyroute.statistics.resetOnSwitch",
+    "false",
+    "boolean",
+    "Whether a change of tables forgets what was counted before it.",
+    bool
   )
 
   val statisticsUpstreamKey: Setting[String] = Setting(
@@ -263,8 +297,12 @@ object Settings extends Logging {
     gatewayTokenFile,
     statisticsEnabled,
     statisticsCounters,
+    statisticsSlotPairs,
+    statisticsSample,
     statisticsPeriodRows,
     statisticsPeriods,
+    statisticsSources,
+    statisticsResetOnSwitch,
     statisticsUpstreamKey,
     placementEnabled,
     placementExecutors,

@@ -19,8 +19,8 @@ final class RunningQueries(
     collector: StatisticsCollector,
     publisher: Option[Publisher]
 ) extends Reconfigurations with ClusterEvents {
-  // Hash of the tables that a run was last told to switch to, for the board.
-  private val askedHashes = new ConcurrentHashMap[UUID, (Long, String)]()
+  // The tables that a run was last told to switch to, for board and statistics.
+  private val askedTables = new ConcurrentHashMap[UUID, RoutingTables]()
 
   override def started(query: RunningQuery): Unit = {
     collector.started(query)
@@ -30,7 +30,7 @@ final class RunningQueries(
 
   override def asked(runId: UUID): Option[RoutingTables] = {
     val tables = publisher.flatMap(_.asked(runId))
-    tables.foreach(t => askedHashes.put(runId, t.version -> t.hash))
+    tables.foreach(askedTables.put(runId, _))
     tables
   }
 
@@ -42,10 +42,9 @@ final class RunningQueries(
   }
 
   override def migrating(runId: UUID, figures: SwitchFigures): Unit = {
-    val asked = Option(askedHashes.get(runId)).filter(_._1 == figures.toVersion).map(_._2)
-    val hash = asked.getOrElse(figures.toHash)
-    collector.switched(runId, figures.batch, figures.toVersion)
-    board.switched(runId, figures, hash)
+    val asked = Option(askedTables.get(runId)).filter(_.version == figures.toVersion)
+    collector.switched(runId, figures.batch, figures.toVersion, asked)
+    board.switched(runId, figures, asked.fold(figures.toHash)(_.hash))
     publisher.foreach(_.migrating(runId, figures))
   }
 
@@ -55,7 +54,7 @@ final class RunningQueries(
   }
 
   override def queryEnded(runId: UUID): Unit = {
-    askedHashes.remove(runId)
+    askedTables.remove(runId)
     collector.ended(runId)
     board.ended(runId)
     publisher.foreach(_.ended(runId))

@@ -37,10 +37,10 @@ final case class MapSide(
     *   whether the shuffle keeps rows beyond the next
     */
   def route(rows: RDD[InternalRow], copy: Boolean): RDD[Product2[Int, InternalRow]] = {
-    val mostSent = counted.fold(0)(_.sentBy(rows.getNumPartitions))
+    val mapTasks = rows.getNumPartitions
     rows.mapPartitionsWithIndexInternal(
       (mapPartition, iterator) => {
-        val key = keyOf(TaskContext.get(), mapPartition, mostSent)
+        val key = keyOf(TaskContext.get(), mapPartition, mapTasks)
         if (copy) iterator.map(row => (key.partition(row), row.copy()): Product2[Int, InternalRow])
         else {
           val pair = new MutablePair[Int, InternalRow]()
@@ -51,7 +51,7 @@ final case class MapSide(
     )
   }
 
-  private def keyOf(task: TaskContext, mapPartition: Int, mostSent: Int): RouteKey =
+  private def keyOf(task: TaskContext, mapPartition: Int, mapTasks: Int): RouteKey =
     if (version == 0 && counted.isEmpty) RouteKey.bySpark(hash, input)
     else {
       val table = routing.table(group)
@@ -60,11 +60,11 @@ final case class MapSide(
         rowsByTable.add(counter.rowsByEntry)
         rowsBySlot.add(counter.rowsBySlot)
         if (!ended.isFailed() && !ended.isInterrupted())
-          TaskReports.attempt(counter.report(mostSent))
+          TaskReports.attempt(counter.report(mapTasks))
       }
       RouteKey.byTable(
         KeyHash(hash.expressions, table.shape.routingOrdinals),
-        counted.flatMap(_.upstream).map(_.fingerprint),
+        counted.flatMap(_.upstream).map(_.key),
         input,
         table,
         counter

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.keyroute.route
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 
 import io.keyroute.core.table.GroupTable
@@ -16,14 +16,26 @@ trait RouteKey {
 /** Is told of each routed row. */
 trait RouteObserver {
 
+  /** Whether it wants the hash of the upstream key, too; asked once. */
+  def wantsUpstreamHash: Boolean
+
   /** @param fingerprint
     *   of the routing columns; 0 where the group has none
     * @param byEntry
     *   whether the key has an entry of its own in the table
     * @param upstream
     *   fingerprint of the key that routed the row to the upstream operator; 0 where it is not known
+    * @param upstreamHash
+    *   of that key; 0 where it is not wanted
     */
-  def routed(hash: Int, fingerprint: Long, partition: Int, byEntry: Boolean, upstream: Long): Unit
+  def routed(
+      hash: Int,
+      fingerprint: Long,
+      partition: Int,
+      byEntry: Boolean,
+      upstream: Long,
+      upstreamHash: Int
+  ): Unit
 }
 
 object RouteKey {
@@ -34,23 +46,27 @@ object RouteKey {
     override def partition(row: InternalRow): Int = id(row).getInt(0)
   }
 
-  /** Routing by a table, each row observed: hash, fingerprint and the upstream key's fingerprint
-    * come out of one projection.
+  /** Routing by a table, each row observed: hashes and fingerprints of its key and of the upstream
+    * key come out of one projection.
     *
     * @param input
     *   columns of the rows
     */
   def byTable(
       key: KeyHash,
-      upstream: Option[Expression],
+      upstream: Option[KeyHash],
       input: Seq[Attribute],
       table: GroupTable,
       observer: RouteObserver
   ): RouteKey = new RouteKey {
     private val hasFingerprint = key.routingOrdinals.nonEmpty
     private val hasUpstream = upstream.isDefined
-    private val numbers =
-      UnsafeProjection.create(Seq(key.hash, key.fingerprint) ++ upstream, input)
+    private val hasUpstreamHash = hasUpstream && observer.wantsUpstreamHash
+    private val numbers = UnsafeProjection.create(
+      Seq(key.hash, key.fingerprint) ++ upstream.map(_.fingerprint) ++
+        upstream.filter(_ => hasUpstreamHash).map(_.hash),
+      input
+    )
 
     override def partition(row: InternalRow): Int = {
       val all = numbers(row)
@@ -63,7 +79,8 @@ object RouteKey {
         fingerprint,
         target,
         entry >= 0,
-        if (hasUpstream) all.getLong(2) else 0L
+        if (hasUpstream) all.getLong(2) else 0L,
+        if (hasUpstreamHash) all.getInt(3) else 0
       )
       target
     }

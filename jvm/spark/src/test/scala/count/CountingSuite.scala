@@ -1,6 +1,5 @@
 package org.apache.spark.sql.keyroute.count
 
-import java.util.UUID
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
@@ -14,11 +13,22 @@ import org.scalatest.time.SpanSugar._
 import org.apache.spark.api.plugin.PluginContext
 import org.apache.spark.resource.ResourceInformation
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.functions.{col, count, expr, lit, timestamp_seconds, udf}
-import org.apache.spark.sql.keyroute.route.{OperatorsSuite, RoutedExchangeExec, StreamingTest}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.functions.{col, count, expr, lit, timestamp_seconds, udf, window}
+import org.apache.spark.sql.keyroute.route.{
+  KeyHash,
+  OperatorsSuite,
+  RoutedExchangeExec,
+  RowRouter,
+  StreamingTest
+}
 import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
+import org.apache.spark.sql.types.{DataType, LongType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
 import org.apache.spark.{SparkConf, TaskContext}
 
+import io.keyroute.core.sketch.SlotPairCounts
+import io.keyroute.core.table.{GroupShape, GroupTable}
 import io.keyroute.proto.v1.{MapTaskCounts, ReduceTaskReads}
 
 /** What map and reduce tasks report, for chains of two operators: op 1 by `k`, op 0 downstream. */
@@ -81,6 +91,65 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
     val paired = downstream.flatMap(_.getPairs.getUpstreamList.asScala).toSet
     assert(paired.size == 150 && paired == routed)
     assert(downstream.map(_.getPairs.getRows).sum == rows(downstream))
+  }
+
+  test("the slot of each key, and the matrix of slots, are those of the keys' hashes") {
+    val (_, counts) = counted()(twoDedups)
+    val (down, up) = counts.partition(_.getGroup == 0L)
+    val table = GroupTable.empty(Reports.shape(0).copy(
+      partitions = Partitions,
+      slots = GroupShape.defaultSlots(Partitions)
+    ))
+    def keyed(types: DataType*)(key: Any*): (Long, Int) = {
+      val router = new RowRouter(KeyHash.ofKeyRow(types, types.indices))
+      router.take(InternalRow.fromSeq(key))
+      router.fingerprint -> table.slotOf(router.hash)
+    }
+    // Each key passes the first operator once.
+    val keys = feeds.flatten.flatten.distinct.map { e =>
+      val k = UTF8String.fromString(e.k)
+      keyed(StringType)(k) -> keyed(StringType, LongType)(k, e.v % 10)
+    }
+    def slots(counts: Seq[MapTaskCounts]) = counts.flatMap { c =>
+      c.getKeys.getFingerprintsList.asScala.map(_.longValue)
+        .zip(c.getKeys.getSlotsList.asScala.map(_.intValue))
+    }.toSet
+    assert(keys.size == 150)
+    assert(slots(up) == keys.map(_._1).toSet && slots(down) == keys.map(_._2).toSet)
+    val cells = new SlotPairCounts(1000)
+    down.foreach(c => cells.addAll(c.getSlotPairs, table.shape.slots, table.shape.slots))
+    val expected = new SlotPairCounts(1000)
+    keys.foreach { case ((_, from), (_, to)) => expected.add(from, to) }
+    assert(cells.toProto() == expected.toProto() && cells.leftOut == 0)
+    assert(!up.exists(_.hasSlotPairs))
+    assert(up.forall(_.getReadsSource) && !down.exists(_.getReadsSource))
+  }
+
+  test("keys whose slot changes with the window have none, and there is no matrix") {
+    val (_, counts) = counted() { frame =>
+      frame.dropDuplicates("k").withColumn("ts", timestamp_seconds(col("v") + 1))
+        .groupBy(window(col("ts"), "1 minute"), col("k")).agg(count(lit(1)))
+    }
+    val (down, up) = counts.partition(_.getGroup == 0L)
+    assert(down.map(_.getUpstreamKey).toSet == Set("attribute"))
+    assert(down.map(_.getKeys.getFingerprintsCount).sum > 0)
+    assert(down.map(_.getKeys.getSlotsCount).sum == 0 && !down.exists(_.hasSlotPairs))
+    assert(up.forall(c => c.getKeys.getSlotsCount == c.getKeys.getFingerprintsCount))
+  }
+
+  test("a sample of every third row counts for three; slots and partitions stay exact") {
+    val settings = Map(
+      "spark.keyroute.statistics.sample" -> "3",
+      "spark.keyroute.statistics.slotPairs" -> "0"
+    )
+    val (_, counts) = counted(settings)(twoDedups)
+    counts.foreach { c =>
+      val rows = c.getSlotRowsList.asScala.map(_.longValue).sum
+      assert(rows == c.getPartitionRowsList.asScala.map(_.longValue).sum)
+      assert(c.getKeys.getRows % 3 == 0 && math.abs(c.getKeys.getRows - rows) < 3)
+      assert(!c.hasSlotPairs)
+    }
+    assert(counts.map(_.getKeys.getRows).sum > 0)
   }
 
   test("the attribute is followed through its other names") {
@@ -167,8 +236,11 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   test("the more map tasks there are, the fewer counters each sends") {
-    val exchange = CountedExchange(ExchangeId(UUID.randomUUID(), 0, 0, 0), 0, 32768, None)
-    assert(Seq(0, 1, 2, 16, 1000).map(exchange.sentBy) == Seq(32768, 32768, 16384, 2048, 1024))
+    val limits = CountLimits(32768, 65536, 1)
+    val tasks = Seq(0, 1, 2, 16, 1000)
+    assert(tasks.map(limits.countersSent) == Seq(32768, 32768, 16384, 2048, 1024))
+    assert(tasks.map(limits.slotPairsSent) == Seq(65536, 65536, 65536, 16384, 1024))
+    assert(limits.copy(slotPairs = 10).slotPairsSent(1000) == 10)
   }
 
   test("statistics off: nothing is reported") {
@@ -187,6 +259,13 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
       (r.getBatch, r.getGroup, r.getPartition)
     ).distinct.size == expected)
     assert(Driver.reads.map(_.getLocalBytes).sum > 0 && Driver.reads.map(_.getRemoteBytes).sum == 0)
+    // Both operators hold each key that came.
+    Seq(100L, 150L).zipWithIndex.foreach { case (keys, batch) =>
+      Driver.reads.filter(_.getBatch == batch).groupBy(_.getGroup).values.foreach { reads =>
+        assert(reads.map(_.getStateRows).sum == keys && reads.map(_.getStateBytes).sum > 0)
+        assert(reads.map(_.getRunMs).sum > 0)
+      }
+    }
   }
 
   private def numbered(frame: DataFrame): DataFrame = {

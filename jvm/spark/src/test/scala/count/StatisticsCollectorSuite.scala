@@ -10,15 +10,23 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.keyroute.publish.RunningQuery
 
-import io.keyroute.proto.v1.{BatchStatus, MapTaskCounts, Period, QueryStatistics, ReduceTaskReads}
+import io.keyroute.core.table.{GroupTable, RoutingTables}
+import io.keyroute.proto.v1.{
+  BatchStatus,
+  MapTaskCounts,
+  Period,
+  QueryStatistics,
+  ReduceTaskReads,
+  SlotPairs
+}
 
 class StatisticsCollectorSuite extends AnyFunSuite {
 
-  private class Fixture(periodRows: Long = 100, periods: Int = 3) {
+  private class Fixture(periodRows: Long = 100, periods: Int = 3, reset: Boolean = false) {
     var now: Long = 0
     var applied: Seq[(UUID, Long, Long)] = Nil
     val collector = new StatisticsCollector(
-      History(periodRows, periods),
+      History(periodRows, periods, resetOnSwitch = reset),
       () => now,
       (run, batch, ms) => applied = applied :+ ((run, batch, ms))
     )
@@ -86,7 +94,7 @@ class StatisticsCollectorSuite extends AnyFunSuite {
       val stream = Executors.newSingleThreadExecutor()
       try {
         val seen = stream.submit[Map[(Long, Int), String]] { () =>
-          collector.switched(query.runId, 1, 5)
+          collector.switched(query.runId, 1, 5, None)
           collector.started(Reports.query())
           collector.placement(query.runId)
         }
@@ -129,8 +137,92 @@ class StatisticsCollectorSuite extends AnyFunSuite {
     f.settle()
     f.wrote(1, 0, "a", 0, 1, 9)
     assert(f.collector.heaviest(f.query.runId, 0) == Seq(2, 0, 1))
+    val g = new Fixture(periodRows = 5, periods = 5)
+    (0L to 6L).foreach { batch =>
+      g.wrote(batch, 0, "a", if (batch == 3) 40 else 0, 6, 0)
+      g.end(batch, 6)
+      g.settle()
+    }
+    assert(g.periods.map(_.getFirstBatch) == (2L to 6L))
+    assert(g.collector.heaviest(g.query.runId, 0) == Seq(0, 1))
     assert(f.collector.heaviest(f.query.runId, 1).isEmpty)
     assert(f.collector.heaviest(UUID.randomUUID(), 0).isEmpty)
+  }
+
+  test("the matrix of slots, source partitions of keys, and run times") {
+    val f = new Fixture
+    val cells = SlotPairs.newBuilder().addUpstream(1).addDownstream(0).addRows(6).setLeftOut(2)
+    Seq(0, 1).foreach { map =>
+      f.send(Reports.wrote(f.query, 0, map, "a", Seq(6, 0, 0)).toBuilder
+        .setSlotPairs(cells).setReadsSource(true).build())
+    }
+    // Two exchanges of one task, and a second attempt.
+    Seq((0, 30L), (1, 20L), (0, 99L)).foreach { case (exchange, ms) =>
+      f.send(Reports.read(f.query, 0, 1, "a").toBuilder.setExchange(exchange).setRunMs(ms).build())
+    }
+    f.end(0, 12)
+    f.settle()
+    val period = f.periods.head
+    val matrix = period.getEdges(0).getSlotPairs
+    assert((matrix.getUpstreamList.asScala.toSeq, matrix.getDownstreamList.asScala.toSeq) ==
+      ((Seq(1), Seq(0))))
+    assert((matrix.getRows(0), matrix.getLeftOut) == ((12L, 4L)))
+    val sources = period.getGroups(0).getSources
+    assert(sources.getRows == 12 && sources.getCountsList.asScala.toSeq == Seq(6L, 6L))
+    assert(sources.getUpstreamList.asScala.toSet == Set(0L, 1L))
+    assert(period.getGroups(0).getPartitionMsList.asScala.toSeq == Seq(0L, 30L, 0L))
+  }
+
+  test("state of slots: each partition's, by rows so far, and by the table that it lies by") {
+    val f = new Fixture
+    def holds(batch: Long, rows: Long*): Unit = rows.zipWithIndex.foreach { case (n, p) =>
+      f.send(Reports.read(f.query, batch, p, "a").toBuilder
+        .setStateRows(n).setStateBytes(n * 10 + 1).build())
+    }
+    def state(period: Int): Seq[Long] =
+      f.periods(period).getGroups(0).getSlotStateRowsList.asScala.map(_.longValue).toSeq
+    f.wrote(0, 0, "a", 6, 0, 0) // slot 0
+    f.wrote(0, 3, "a", 2, 0, 0) // slot 3
+    holds(0, 80, 0)
+    f.end(0, 8)
+    f.settle()
+    assert(state(0).isEmpty, "a partition has not told yet")
+    f.wrote(1, 6, "a", 0, 0, 0)
+    holds(1, 80, 0, 342)
+    f.end(1, 8)
+    f.settle()
+    assert(state(0).length == 1026 && state(0).sum == 422)
+    assert((state(0)(0), state(0)(3), state(0)(6)) == ((60L, 20L, 0L)))
+    assert((2 until 1026 by 3).forall(state(0)(_) == 1))
+    val bytes = f.periods.head.getGroups(0).getSlotStateBytesList.asScala.map(_.longValue).toSeq
+    assert((bytes(0), bytes(3), bytes.sum) == ((601L, 200L, 801L + 1 + 3421)))
+    val owners = Array.tabulate(1026)(s => if (s == 0) 1 else s % 3)
+    val table = GroupTable.build(Reports.shape(0), Array.empty, Array.empty, owners)
+    val tables = RoutingTables(5, f.query.queryId.toString, Seq(table), Nil)
+    f.collector.switched(f.query.runId, 2, 5, Some(tables))
+    holds(2, 20, 60, 342)
+    f.end(2, 8)
+    f.settle()
+    assert((state(1)(0), state(1)(3), state(1).sum) == ((60L, 20L, 422L)))
+    f.collector.switched(f.query.runId, 3, 6, None)
+    holds(3, 20, 60, 342)
+    f.end(3, 8)
+    f.settle()
+    assert(state(2).isEmpty, "where the state lies is not known")
+  }
+
+  test("a change of tables forgets what was before, where that is wanted") {
+    val f = new Fixture(periodRows = 5, reset = true)
+    Seq(0L, 1L).foreach { batch =>
+      f.wrote(batch, 0, "a", 5, 0, 0)
+      f.end(batch, 5)
+    }
+    f.collector.switched(f.query.runId, 2, 3, None)
+    f.wrote(2, 0, "a", 7, 0, 0)
+    f.end(2, 7)
+    f.settle()
+    f.wrote(1, 1, "a", 1, 0, 0)
+    assert(f.periods.map(p => (p.getTableVersion, p.getGroups(0).getRows)) == Seq((3L, 7L)))
   }
 
   test("a map task counts once: speculation, retries, recomputed stages") {
@@ -176,7 +268,7 @@ class StatisticsCollectorSuite extends AnyFunSuite {
     val f = new Fixture
     f.wrote(0, 0, "a", 5, 0, 0)
     f.end(0, 5)
-    f.collector.switched(f.query.runId, 1, 3)
+    f.collector.switched(f.query.runId, 1, 3, None)
     f.wrote(1, 0, "a", 7, 0, 0)
     f.wrote(0, 1, "a", 1, 0, 0)
     f.end(1, 7)
@@ -205,6 +297,8 @@ class StatisticsCollectorSuite extends AnyFunSuite {
     f.send(Reports.wrote(f.query, 0, 0, "a", Seq(1, 1, 1), group = 9))
     f.send(Reports.wrote(f.query, 0, 1, "a", Seq(1, 1)))
     f.send(Reports.wrote(f.query, 0, 2, "a", Seq(1, 1, 1)).toBuilder.setSlots(0, 1 << 20).build())
+    val outside = Reports.wrote(f.query, 0, 4, "a", Seq(1, 0, 0)).toBuilder
+    f.send(outside.setKeys(outside.getKeys.toBuilder.addSlots(1026)).build())
     f.send(Reports.wrote(Reports.query(), 0, 3, "a", Seq(1, 1, 1)))
     f.send(Reports.read(f.query, 0, 99, "a"))
     f.collector.received(Array[Byte](1, 2, 3))

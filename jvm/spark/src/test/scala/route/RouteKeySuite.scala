@@ -92,7 +92,7 @@ class RouteKeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(!observed.byEntry)
   }
 
-  test("the upstream key's fingerprint is that under which the upstream group routes") {
+  test("the upstream key's fingerprint and hash are those under which the upstream group routes") {
     val columns = attributes(Seq(StringType, LongType))
     val row = unsafe(InternalRow(UTF8String.fromString("up"), 5L), columns)
     val upstream = new Recorder
@@ -106,12 +106,13 @@ class RouteKeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val downstream = new Recorder
     RouteKey.byTable(
       KeyHash(columns.drop(1), Seq(0)),
-      Some(KeyHash(columns.take(1), Seq(0)).fingerprint),
+      Some(KeyHash(columns.take(1), Seq(0))),
       columns,
       GroupTable.empty(shapeOf(columns.drop(1), 4, Seq(0))),
       downstream
     ).partition(row)
     assert(downstream.upstream == upstream.fingerprint)
+    assert(downstream.upstreamHash == upstream.hash)
   }
 }
 
@@ -121,7 +122,11 @@ object RouteKeySuite {
     var fingerprint, upstream = 0L
     var partition = -1
     var byEntry = false
-    override def routed(h: Int, f: Long, p: Int, b: Boolean, u: Long): Unit = {
+    var hash, upstreamHash = 0
+    override def wantsUpstreamHash: Boolean = true
+    override def routed(h: Int, f: Long, p: Int, b: Boolean, u: Long, uh: Int): Unit = {
+      hash = h
+      upstreamHash = uh
       fingerprint = f
       partition = p
       byEntry = b

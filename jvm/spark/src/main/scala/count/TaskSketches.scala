@@ -1,0 +1,53 @@
+package org.apache.spark.sql.keyroute.count
+
+import io.keyroute.core.sketch.{LongSpaceSaving, PairSpaceSaving, SlotCounts, SlotPairCounts}
+import io.keyroute.core.table.GroupTable
+import io.keyroute.proto.v1.MapTaskCounts
+
+/** What one map task counts of keys and slots. Rows of slots are exact; of keys, pairs and the matrix
+  * of slots every k-th row is taken, for k rows. A group without routing columns has no keys to tell
+  * apart, only slots. */
+private[count] final class TaskSketches(
+    table: GroupTable,
+    exchange: CountedExchange,
+    mapPartition: Int
+) {
+  private val limits = exchange.limits
+  private val stable = table.shape.stableSlots
+  private val every = limits.sample
+  // Tasks begin at different rows, or a stream that repeats itself would always show the same ones.
+  private var untilTaken =
+    1 + Math.floorMod((exchange.id.batch * 31 + mapPartition) * 0x9e3779b9L, every.toLong).toInt
+  private val slots = new SlotCounts(table.shape.slots)
+  private val keys =
+    if (table.shape.routingOrdinals.isEmpty) null else new LongSpaceSaving(limits.counters)
+  private val pairs =
+    if (keys == null || exchange.upstream.isEmpty) null else new PairSpaceSaving(limits.counters)
+  private val upstreamSlots =
+    if (stable && limits.slotPairs > 0) exchange.upstream.flatMap(_.slots).getOrElse(0) else 0
+  private val slotPairs = if (upstreamSlots > 0) new SlotPairCounts(limits.slotPairs) else null
+
+  def countsSlotPairs: Boolean = slotPairs != null
+
+  def add(slot: Int, fingerprint: Long, upstream: Long, upstreamHash: Int): Unit = {
+    slots.add(slot)
+    untilTaken -= 1
+    if (untilTaken == 0) {
+      untilTaken = every
+      val weight = every.toLong
+      if (keys != null)
+        keys.offer(fingerprint, weight, if (stable) slot else LongSpaceSaving.NoSlot)
+      if (pairs != null) pairs.offer(upstream, fingerprint, weight)
+      if (slotPairs != null)
+        slotPairs.add(Math.floorMod(upstreamHash, upstreamSlots), slot, weight)
+    }
+  }
+
+  def addTo(message: MapTaskCounts.Builder, mapTasks: Int): Unit = {
+    val most = limits.countersSent(mapTasks)
+    slots.addTo(message)
+    if (keys != null) message.setKeys(keys.heaviest(most))
+    if (pairs != null) message.setPairs(pairs.heaviest(most))
+    if (slotPairs != null) message.setSlotPairs(slotPairs.toProto(limits.slotPairsSent(mapTasks)))
+  }
+}
