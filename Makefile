@@ -22,7 +22,7 @@ WITH_PYSPARK_42 := SPARK_HOME=$(PYSPARK_42)/pyspark PYTHONPATH=$(PYSPARK_42):$(P
 MESSAGES := $(wildcard proto/keyroute/v1/*.proto)
 
 .PHONY: help requirements demo test test-all check check-python check-jvm integration \
-  integration-42 soak format proto pyspark jar jars wheel docs clean
+  integration-42 soak bench-planning format proto pyspark jar jars wheel docs clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -107,6 +107,9 @@ integration-42: $(JAR_42) $(TESTS_JAR_42)
 soak: $(JAR) $(TESTS_JAR) ## random streams, changes and faults beside Spark alone, for MINUTES (OPTIONS=--cluster: executors fail, too); adds to target/soak.jsonl
 	PYTHONPATH=integration_tests:pyctl $(BIN)/python -m differential.soak \
 	  --minutes $(MINUTES) --results target/soak.jsonl $(OPTIONS)
+
+bench-planning: .venv/ready ## the default planner beside plain METIS (OPTIONS="--streams DIR --vega FILE --time"), in target/bench/planning.json
+	$(BIN)/python benchmarks/planning.py $(OPTIONS)
 
 format: .venv/ready ## rewrites both languages in the project's format
 	$(BIN)/ruff format pyctl integration_tests examples benchmarks proto

@@ -26,7 +26,8 @@ class KeyGraph:
     `weight` (V,) is on the scale of `edge_weight` (E,), whose ends are `edge_from` and `edge_to`,
     vertex indices. `load` (V,) is what capacities are held against: it forgets faster.
     `group_load` (G,) is all of a group's rows on the scale of `load`, and `tail_load` (G,) those
-    of keys that are no vertices, which stay where their slots are.
+    of keys that are no vertices, which stay where their slots are. `newest_load` (V,) and
+    `newest_tail_load` (G,) are those of the newest period alone.
     """
 
     shapes: tuple[GroupShape, ...]
@@ -39,6 +40,8 @@ class KeyGraph:
     edge_weight: FloatArray
     group_load: FloatArray
     tail_load: FloatArray
+    newest_load: FloatArray
+    newest_tail_load: FloatArray
 
     @property
     def vertices(self) -> int:
@@ -67,35 +70,139 @@ def build(
     A key counts with its guaranteed rows (count - error) in its group's sketch or in its pairs,
     whichever is more. Groups without routing columns have no vertices: all their load is tail.
     """
-    shapes = tuple(sorted(shapes, key=lambda s: s.group))
-    index = {s.group: i for i, s in enumerate(shapes)}
-    ages = range(len(periods) - 1, -1, -1)
-    decay = [0.5 ** (age / half_life) for age in ages]
-    load_decay = [0.5 ** (age / load_half_life) for age in ages]
-    keys = [_keys_of_group(s, periods, decay, load_decay) for s in shapes]
-    starts = np.cumsum([0, *(len(k.fingerprint) for k in keys)])
-    edge_from, edge_to, edge_weight = _edges(index, keys, starts, periods, decay)
-    group_load = np.array([_group_load(s.group, periods, load_decay) for s in shapes])
-    explicit = np.array([k.load.sum() for k in keys])
-    return KeyGraph(
-        shapes=shapes,
-        group=np.repeat(np.arange(len(shapes), dtype=np.int32), np.diff(starts)),
-        fingerprint=np.concatenate([np.empty(0, np.int64), *(k.fingerprint for k in keys)]),
-        weight=np.concatenate([np.empty(0), *(k.weight for k in keys)]),
-        load=np.concatenate([np.empty(0), *(k.load for k in keys)]),
-        edge_from=edge_from,
-        edge_to=edge_to,
-        edge_weight=edge_weight,
-        group_load=np.maximum(group_load, explicit),
-        tail_load=np.maximum(group_load - explicit, 0.0),
-    )
+    return history(shapes, periods).graph(half_life, load_half_life)
+
+
+def faded(age: int, half_life: float) -> float:
+    """What is left of a count after `age` periods; with a half-life of 0 only the newest counts."""
+    if half_life == 0:
+        return float(age == 0)
+    return float(0.5 ** (age / half_life))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Keys:
+class Counted:
+    """One period's rows: of vertices `at`, and of pairs, indices into a history's pairs."""
+
+    at: Int64Array
+    rows: FloatArray
+    pair: Int64Array
+    pair_rows: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyHistory:
+    """Keys and pairs of T periods, from which graphs of any half-life are made.
+
+    Vertices and pairs are those of all periods, as in `KeyGraph`; `group_rows` (T, G).
+    """
+
+    shapes: tuple[GroupShape, ...]
+    group: Int32Array
     fingerprint: Int64Array
-    weight: FloatArray
-    load: FloatArray
+    edge_from: Int64Array
+    edge_to: Int64Array
+    periods: tuple[Counted, ...]
+    group_rows: FloatArray
+
+    def members(self, index: int) -> slice:
+        """Vertices of the group at that index of `shapes`."""
+        low, high = np.searchsorted(self.group, [index, index + 1])
+        return slice(int(low), int(high))
+
+    def graph(self, half_life: float, load_half_life: float) -> KeyGraph:
+        """Vertices stay where their counts have faded to nothing; such pairs are left out."""
+        ages = range(len(self.periods) - 1, -1, -1)
+        load_decay = np.array([faded(age, load_half_life) for age in ages])
+        weight, pairs = self._sums([faded(age, half_life) for age in ages])
+        load, _ = self._sums(load_decay.tolist())
+        newest, _ = self._sums([float(age == 0) for age in ages])
+        group_load = load_decay @ self.group_rows
+        newest_rows = self.group_rows[-1] if len(self.periods) else group_load
+        keep = pairs > 0
+        explicit = self._by_group(load)
+        return KeyGraph(
+            shapes=self.shapes,
+            group=self.group,
+            fingerprint=self.fingerprint,
+            weight=weight,
+            load=load,
+            edge_from=self.edge_from[keep],
+            edge_to=self.edge_to[keep],
+            edge_weight=pairs[keep],
+            group_load=np.maximum(group_load, explicit),
+            tail_load=np.maximum(group_load - explicit, 0.0),
+            newest_load=newest,
+            newest_tail_load=np.maximum(newest_rows - self._by_group(newest), 0.0),
+        )
+
+    def _sums(self, decay: Sequence[float]) -> tuple[FloatArray, FloatArray]:
+        weight, pairs = np.zeros(len(self.group)), np.zeros(len(self.edge_from))
+        for period, by in zip(self.periods, decay, strict=True):
+            if by:
+                weight[period.at] += by * period.rows
+                pairs[period.pair] += by * period.pair_rows
+        return weight, pairs
+
+    def _by_group(self, of_keys: FloatArray) -> FloatArray:
+        return np.bincount(self.group, of_keys, minlength=len(self.shapes)).astype(np.float64)
+
+
+def history(shapes: Sequence[GroupShape], periods: Sequence[Period]) -> KeyHistory:
+    """The keys and pairs of some periods, oldest first."""
+    shapes = tuple(sorted(shapes, key=lambda s: s.group))
+    index = {s.group: i for i, s in enumerate(shapes)}
+    counted = [[_keys_of(s, p) for s in shapes] for p in periods]
+    keys = [
+        np.unique(np.concatenate([np.empty(0, np.int64), *(of[g][0] for of in counted)]))
+        for g in range(len(shapes))
+    ]
+    starts = np.cumsum([0, *(len(k) for k in keys)])
+    ends = [_ends(index, keys, starts, period) for period in periods]
+    codes = np.concatenate([np.empty(0, np.int64), *(code for code, _ in ends)])
+    pairs, inverse = np.unique(codes, return_inverse=True)
+    vertices = max(int(starts[-1]), 1)
+    bounds = np.cumsum([0, *(len(code) for code, _ in ends)])
+    return KeyHistory(
+        shapes=shapes,
+        group=np.repeat(np.arange(len(shapes), dtype=np.int32), np.diff(starts)),
+        fingerprint=np.concatenate([np.empty(0, np.int64), *keys]),
+        edge_from=pairs // vertices,
+        edge_to=pairs % vertices,
+        periods=tuple(
+            _counted(keys, starts, of, inverse[low:high], rows)
+            for of, (_, rows), low, high in zip(counted, ends, bounds, bounds[1:], strict=False)
+        ),
+        group_rows=np.array([[_group_rows(s.group, p) for s in shapes] for p in periods]).reshape(
+            len(periods), len(shapes)
+        ),
+    )
+
+
+def _counted(
+    keys: list[Int64Array],
+    starts: Int64Array,
+    counted: list[tuple[Int64Array, FloatArray]],
+    pair: Int64Array,
+    rows: FloatArray,
+) -> Counted:
+    at = [
+        start + np.searchsorted(known, seen)
+        for start, known, (seen, _) in zip(starts, keys, counted, strict=False)
+    ]
+    pairs, inverse = np.unique(pair, return_inverse=True)
+    return Counted(
+        at=np.concatenate([np.empty(0, np.int64), *at]),
+        rows=np.concatenate([np.empty(0), *(r for _, r in counted)]),
+        pair=pairs,
+        pair_rows=np.bincount(inverse, rows, minlength=len(pairs)).astype(np.float64),
+    )
+
+
+def _keys_of(shape: GroupShape, period: Period) -> tuple[Int64Array, FloatArray]:
+    if not shape.routing_ordinals:
+        return np.empty(0, np.int64), np.empty(0)
+    return rows_of_keys(shape.group, period)
 
 
 def rows_of_keys(group: int, period: Period) -> tuple[Int64Array, FloatArray]:
@@ -122,70 +229,38 @@ def rows_of_keys(group: int, period: Period) -> tuple[Int64Array, FloatArray]:
     return fingerprints, most
 
 
-def _keys_of_group(
-    shape: GroupShape, periods: Sequence[Period], decay: list[float], load_decay: list[float]
-) -> _Keys:
-    if not shape.routing_ordinals:
-        return _Keys(np.empty(0, np.int64), np.empty(0), np.empty(0))
-    counted = [rows_of_keys(shape.group, p) for p in periods]
-    fingerprints = np.unique(np.concatenate([np.empty(0, np.int64), *(f for f, _ in counted)]))
-    weight, load = np.zeros(len(fingerprints)), np.zeros(len(fingerprints))
-    for (seen, rows), by, load_by in zip(counted, decay, load_decay, strict=True):
-        at = np.searchsorted(fingerprints, seen)
-        weight[at] += rows * by
-        load[at] += rows * load_by
-    return _Keys(fingerprints, weight, load)
-
-
-def _edges(
-    index: dict[int, int],
-    keys: list[_Keys],
-    starts: Int64Array,
-    periods: Sequence[Period],
-    decay: list[float],
-) -> tuple[Int64Array, Int64Array, FloatArray]:
-    froms, tos = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    weights: list[FloatArray] = [np.empty(0)]
-    for period, by in zip(periods, decay, strict=True):
-        for edge in period.edges:
-            ends = _plannable_ends(edge, index, keys)
-            if ends is None:
-                continue
-            up, down = ends
-            pairs = edge.pairs
-            froms.append(starts[up] + np.searchsorted(keys[up].fingerprint, pairs.upstream))
-            tos.append(starts[down] + np.searchsorted(keys[down].fingerprint, pairs.downstream))
-            weights.append(np.multiply(pairs.counts - pairs.errors, by, dtype=np.float64))
-    return _merged(np.concatenate(froms), np.concatenate(tos), np.concatenate(weights))
+def _ends(
+    index: dict[int, int], keys: Sequence[Int64Array], starts: Int64Array, period: Period
+) -> tuple[Int64Array, FloatArray]:
+    """Undirected pairs as low * V + high, and their rows; no loops and no weightless ones."""
+    vertices = max(int(starts[-1]), 1)
+    codes, counts = [np.empty(0, np.int64)], [np.empty(0)]
+    for edge in period.edges:
+        ends = _plannable_ends(edge, index, keys)
+        if ends is None:
+            continue
+        up, down = ends
+        pairs = edge.pairs
+        above = starts[up] + np.searchsorted(keys[up], pairs.upstream)
+        below = starts[down] + np.searchsorted(keys[down], pairs.downstream)
+        rows = (pairs.counts - pairs.errors).astype(np.float64)
+        keep = (above != below) & (rows > 0)
+        low, high = np.minimum(above, below), np.maximum(above, below)
+        codes.append((low * vertices + high)[keep])
+        counts.append(rows[keep])
+    return np.concatenate(codes), np.concatenate(counts)
 
 
 def _plannable_ends(
-    edge: EdgeStatistics, index: dict[int, int], keys: list[_Keys]
+    edge: EdgeStatistics, index: dict[int, int], keys: Sequence[Int64Array]
 ) -> tuple[int, int] | None:
     up, down = index.get(edge.upstream_group), index.get(edge.downstream_group)
     if up is None or down is None or not len(edge.pairs.counts):
         return None
-    if not len(keys[up].fingerprint) or not len(keys[down].fingerprint):
+    if not len(keys[up]) or not len(keys[down]):
         return None
     return up, down
 
 
-def _merged(
-    edge_from: Int64Array, edge_to: Int64Array, weight: FloatArray
-) -> tuple[Int64Array, Int64Array, FloatArray]:
-    """Undirected edges, each once, without loops and without weightless ones."""
-    low, high = np.minimum(edge_from, edge_to), np.maximum(edge_from, edge_to)
-    keep = (low != high) & (weight > 0)
-    vertices = int(high.max(initial=0)) + 1
-    ends, inverse = np.unique(low[keep] * vertices + high[keep], return_inverse=True)
-    summed: FloatArray = np.bincount(inverse, weight[keep], minlength=len(ends)).astype(np.float64)
-    return ends // vertices, ends % vertices, summed
-
-
-def _group_load(group: int, periods: Sequence[Period], decay: list[float]) -> float:
-    return sum(
-        g.rows * by
-        for p, by in zip(periods, decay, strict=True)
-        for g in p.groups
-        if g.shape.group == group
-    )
+def _group_rows(group: int, period: Period) -> float:
+    return float(sum(g.rows for g in period.groups if g.shape.group == group))

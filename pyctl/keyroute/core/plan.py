@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -15,17 +16,18 @@ class PlanSettings:
     """How planners plan.
 
     `alpha` bounds each operator's imbalance (Caneill et al. 2016, §3.1). Pair counts decay with
-    `half_life` periods, the loads that capacities are held against with `load_half_life`. METIS
-    makes `seeds` cuts from `seed` on, of which the best counts; fewer of large graphs.
+    one of `half_lives` periods, chosen by back-test (0: the newest period alone), the loads that
+    capacities are held against with `load_half_life`. A plan makes at most `seeds` cuts of METIS,
+    from `seed` on, of which the best counts.
     `move_cost` is the locality (share of rows) that moving a key must bring for each row of it.
     `max_moved` is the migration budget: the share of a group's rows whose key may change its
     partition, which planners keep that name one. `options` are a planner's own settings by name.
     """
 
     alpha: float = 1.03
-    half_life: float = 4.0
+    half_lives: tuple[float, ...] = (0.0, 1.0, 4.0, math.inf)
     load_half_life: float = 1.0
-    seeds: int = 12
+    seeds: int = 3
     seed: int = 42
     move_cost: float = 0.03
     max_moved: float = 1.0
@@ -101,6 +103,16 @@ class Planner(Protocol):
     def __call__(self, request: PlanRequest) -> Plan:
         """Plans, or raises `CannotPlan`."""
         ...
+
+
+def between_of(planner: Planner) -> Planner | None:
+    """What a planner does between full plans, where it has something: its attribute `between`.
+
+    It is asked as the planner is, with the open period as the last one, and gives keys a place that
+    have none in the table in force; it moves no other key.
+    """
+    between: Planner | None = getattr(planner, "between", None)
+    return between
 
 
 class CannotPlan(ValueError):

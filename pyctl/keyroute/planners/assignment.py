@@ -16,30 +16,48 @@ from keyroute.core.table import Int32Array
 OVERLOAD_COST = 2.0
 """Locality that a row above capacity costs in `Problem.worth`; more than a row can bring."""
 
+NEWEST_ROOM = 1.2
+"""How much more a partition may hold of the newest period's rows than of the decayed ones."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """What an assignment is judged by.
 
-    `capacity` (G,) bounds the load of any partition of a group, its even share of the tail
+    Each key has K = 2 loads (V, K): the decayed one, which foretells the next period best, and that
+    of the newest period, so that what is planned is balanced on the rows that are there. `capacity`
+    (G, K) bounds the loads of any partition of a group, its even share of the `tail` (G, K)
     included; `home` (V,) is where the table in force has a key, -1 where it has none.
     `adjacency` is the symmetric (V, V) matrix of pair weights.
     """
 
     graph: KeyGraph
     partitions: int
+    load: FloatArray
+    tail: FloatArray
     capacity: FloatArray
     home: Int32Array
     move_cost: float
     adjacency: csr_array
 
+    @property
+    def all_load(self) -> FloatArray:
+        """All of each group's first load, the tail included (G,)."""
+        graph = self.graph
+        sums = np.bincount(graph.group, self.load[:, 0], minlength=len(graph.shapes))
+        total: FloatArray = sums + self.tail[:, 0]
+        return total
+
     def loads(self, assignment: Int32Array) -> FloatArray:
-        """Load of each group's partitions (G, n), the tail included."""
+        """Loads of each group's partitions (G, n, K), the tail included."""
         graph, n = self.graph, self.partitions
         placed = assignment >= 0
         cell = graph.group[placed].astype(np.int64) * n + assignment[placed]
-        loads = np.bincount(cell, graph.load[placed], minlength=len(graph.shapes) * n)
-        even: FloatArray = loads.reshape(-1, n) + graph.tail_load[:, None] / n
+        each = [
+            np.bincount(cell, of[placed], minlength=len(graph.shapes) * n).reshape(-1, n)
+            for of in self.load.T
+        ]
+        even: FloatArray = np.stack(each, axis=2) + self.tail[:, None, :] / n
         return even
 
     def attraction(self, assignment: Int32Array, members: slice) -> FloatArray:
@@ -70,11 +88,12 @@ class Problem:
 
     def worth(self, assignment: Int32Array) -> float:
         """The objective: local weight, less what moves and overload cost."""
-        over = np.maximum(self.loads(assignment) - self.capacity[:, None], 0.0).sum()
+        over = np.maximum(self.loads(assignment) - self.capacity[:, None], 0.0).sum(axis=1)
+        shares = over / np.maximum(self.capacity * self.partitions, 1e-300)
         return (
             self.local_weight(assignment)
             - self.move_cost * self.moved_weight(assignment)
-            - OVERLOAD_COST * float(over)
+            - OVERLOAD_COST * float(shares.sum()) * float(self.graph.edge_weight.sum())
         )
 
 
@@ -84,18 +103,25 @@ def pose(
     """The problem of a graph: capacities are alpha times the mean, or the floor.
 
     The floor is the heaviest key of the group on top of the even tail: no table without key
-    splitting can do better.
+    splitting can do better. The newest period alone has more room: to balance its bursts, pairs
+    would be torn apart that are together again in the next.
     """
-    mean = graph.group_load / partitions
-    heaviest = np.zeros(len(graph.shapes))
-    np.maximum.at(heaviest, graph.group, graph.load)
+    load = np.stack([graph.load, graph.newest_load], axis=1)
+    tail = np.stack([graph.tail_load, graph.newest_tail_load], axis=1)
+    mean = tail.copy()
+    np.add.at(mean, graph.group, load)
+    mean /= partitions
+    heaviest = np.zeros_like(tail)
+    np.maximum.at(heaviest, graph.group, load)
     ends = np.concatenate([graph.edge_from, graph.edge_to])
     others = np.concatenate([graph.edge_to, graph.edge_from])
     weights = np.concatenate([graph.edge_weight, graph.edge_weight])
     return Problem(
         graph=graph,
         partitions=partitions,
-        capacity=np.maximum(alpha * mean, heaviest + graph.tail_load / partitions),
+        load=load,
+        tail=tail,
+        capacity=np.maximum(alpha * mean * [1.0, NEWEST_ROOM], heaviest + tail / partitions),
         home=home,
         move_cost=move_cost,
         adjacency=csr_array((weights, (ends, others)), shape=(graph.vertices, graph.vertices)),

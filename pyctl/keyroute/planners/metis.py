@@ -1,86 +1,120 @@
-"""The default planner: METIS's cut of the key graph, held to every group's capacity.
+"""The default planner: METIS's cut of the key graph, made to last.
 
-After Caneill et al. 2016, §3.3, with what was measured to be better on real streams: decayed
-history, a capacity for each group in place of one for their sum, names of partitions that keep
-keys at home, and the refined table in force as a second candidate.
+After Caneill et al. 2016, §3.3, with what was measured to be better on real streams: history whose
+half-life is chosen by back-test, capacities for each group in place of one for their sum, the
+refined table in force as a second candidate, names of partitions that keep keys at home, and a
+place at first sight for keys that come up between plans. See docs/planning.md.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from keyroute.core import score
-from keyroute.core.graph import KeyGraph, build
-from keyroute.core.plan import CannotPlan, Plan, PlanRequest, PlanSettings
+from keyroute.core.graph import KeyGraph, KeyHistory, history
+from keyroute.core.plan import CannotPlan, Plan, PlanRequest, PlanSettings, only_options
 from keyroute.core.table import GroupTable, Int32Array, RoutingTables
+from keyroute.planners.answer import answer, parts_of
 from keyroute.planners.assignment import Problem, pose
-from keyroute.planners.metis_cut import cut
-from keyroute.planners.parts import choose_parts
+from keyroute.planners.backtest import best_half_life
+from keyroute.planners.first_sight import place_new
+from keyroute.planners.metis_cut import cut, cut_contracted
 from keyroute.planners.refine import refine
 from keyroute.planners.relabel import relabel
 
 MAX_ENTRIES = 1_000_000
 """Most explicit entries of a group; those of keys that were not counted lately go first."""
 
-EDGES_TO_CUT = 600_000
-"""Edges that all cuts of a plan together may have, but for the least number of cuts."""
-
-MIN_SEEDS = 3
+KNOWN = 0.5
+"""Share of the keys' weight that must have an entry for the table in force to be built on."""
 
 
-def plan_metis(request: PlanRequest) -> Plan:
-    """Plans explicit entries for all counted keys. Raises `CannotPlan`."""
-    settings = request.settings
-    graph = build(request.shapes, request.periods, settings.half_life, settings.load_half_life)
-    partitions = _partitions(graph)
-    home = _home(graph, request.current)
-    problem = pose(graph, partitions, settings.alpha, home, settings.move_cost)
-    name, assignment = _best(problem, _seeds(settings, graph.edges))
-    groups = tuple(
-        _table(graph, index, assignment, request.current) for index in range(len(graph.shapes))
-    )
-    return _plan(request, problem, assignment, groups, name)
+class MetisPlanner:
+    """Full plans by the call, and `between` for what comes up until the next one."""
+
+    def __call__(self, request: PlanRequest) -> Plan:
+        """Plans explicit entries for all counted keys. Raises `CannotPlan`."""
+        settings = request.settings
+        only_options(settings, "metis")
+        known = history(request.shapes, request.periods)
+        partitions = _partitions(known)
+        home = _home(known, request.current)
+        half_life = best_half_life(known, settings.half_lives, home, partitions)
+        graph = known.graph(half_life, settings.load_half_life)
+        problem = pose(graph, partitions, settings.alpha, home, settings.move_cost)
+        name, assignment = _best(problem, settings)
+        return _plan(request, problem, assignment, name + _remembered(half_life))
+
+    def between(self, request: PlanRequest) -> Plan:
+        """Entries for keys of the last period that have none yet; all others stay."""
+        known = history(request.shapes, request.periods[-2:])
+        partitions = _partitions(known)
+        graph = known.graph(np.inf, request.settings.load_half_life)
+        home = _home(known, request.current)
+        problem = pose(graph, partitions, request.settings.alpha, home, 0.0)
+        assignment = place_new(problem, graph.newest_load)
+        new = int(((home < 0) & (assignment >= 0)).sum())
+        groups = _tables(graph, assignment, request.current)
+        why = f"{new:,} new keys go where most of their pairs' rows are"
+        return replace(answer(request, groups, request.current.parts, why), moved_keys=new)
 
 
-def _partitions(graph: KeyGraph) -> int:
-    counts = sorted({s.partitions for s in graph.shapes})
+plan_metis = MetisPlanner()
+
+
+def _remembered(half_life: float) -> str:
+    if half_life == 0:
+        return " of the last period"
+    return " of all periods" if np.isinf(half_life) else f" with a half-life of {half_life:g}"
+
+
+def _partitions(known: KeyHistory) -> int:
+    counts = sorted({s.partitions for s in known.shapes})
     if len(counts) != 1:
         raise CannotPlan(
             "there is no group to plan for"
             if not counts
             else f"the groups have different numbers of partitions: {counts}"
         )
-    if not graph.vertices:
+    if not len(known.group):
         raise CannotPlan("no keys were counted: no group has routing columns and rows")
     return counts[0]
 
 
-def _seeds(settings: PlanSettings, edges: int) -> range:
-    """Cuts differ by some points of locality, so METIS gets a good part of a second for them.
-
-    It cuts one to two million edges a second.
-    """
-    affordable = max(MIN_SEEDS, EDGES_TO_CUT // max(edges, 1))
-    return range(settings.seed, settings.seed + min(settings.seeds, affordable))
-
-
-def _home(graph: KeyGraph, current: RoutingTables) -> Int32Array:
-    home = np.full(graph.vertices, -1, dtype=np.int32)
-    for index, shape in enumerate(graph.shapes):
-        members = graph.members(index)
-        home[members] = current.group(shape).explicit(graph.fingerprint[members])
+def _home(known: KeyHistory, current: RoutingTables) -> Int32Array:
+    home = np.full(len(known.group), -1, dtype=np.int32)
+    for index, shape in enumerate(known.shapes):
+        members = known.members(index)
+        home[members] = current.group(shape).explicit(known.fingerprint[members])
     return home
 
 
-def _best(problem: Problem, seeds: range) -> tuple[str, Int32Array]:
-    """The better of a fresh cut and the table in force, both refined, and its name."""
-    refined = "the refined table in force" if (problem.home >= 0).any() else "greedy placement"
-    candidates = {refined: refine(problem, problem.home)}
-    fresh = cut(problem, seeds)
+def _best(problem: Problem, settings: PlanSettings) -> tuple[str, Int32Array]:
+    """The best of a fresh cut and the table in force, both refined, and its name.
+
+    METIS cuts all keys where there is no table to build on. Later it only cuts clusters of them:
+    that is as good beside the table in force, and much faster.
+    """
+    weight, home = problem.graph.weight, problem.home
+    candidates: dict[str, Int32Array] = {}
+    if weight[home >= 0].sum() > KNOWN * weight.sum():
+        candidates["the refined table in force"] = refine(problem, home)
+        fresh = cut_contracted(problem, range(settings.seed, settings.seed + 1))
+    else:
+        fresh = cut(problem, range(settings.seed, settings.seed + settings.seeds))
     if fresh is not None:
-        named = relabel(fresh, problem.home, problem.graph.weight, problem.partitions)
+        named = relabel(fresh, home, weight, problem.partitions)
         candidates["a fresh METIS cut"] = refine(problem, named)
+    if not candidates:
+        candidates["greedy placement"] = refine(problem, home)
     return max(candidates.items(), key=lambda c: problem.worth(c[1]))
+
+
+def _tables(
+    graph: KeyGraph, assignment: Int32Array, current: RoutingTables
+) -> tuple[GroupTable, ...]:
+    return tuple(_table(graph, i, assignment, current) for i in range(len(graph.shapes)))
 
 
 def _table(
@@ -89,53 +123,33 @@ def _table(
     """Entries of the assigned keys, and those in force of keys that were not counted lately."""
     shape, members = graph.shapes[index], graph.members(index)
     in_force = current.group(shape)
-    absent = ~np.isin(in_force.fingerprints, graph.fingerprint[members])
-    fingerprints = graph.fingerprint[members][:MAX_ENTRIES]
-    targets = assignment[members][:MAX_ENTRIES]
-    room = MAX_ENTRIES - len(fingerprints)
-    fingerprints = np.concatenate([fingerprints, in_force.fingerprints[absent][:room]])
-    targets = np.concatenate([targets, in_force.targets[absent][:room]])
+    placed = np.flatnonzero(assignment[members] >= 0)
+    fingerprints = graph.fingerprint[members][placed]
+    absent = ~np.isin(in_force.fingerprints, fingerprints)
+    room = max(MAX_ENTRIES - len(placed), 0)
+    fingerprints = np.concatenate(
+        [fingerprints[:MAX_ENTRIES], in_force.fingerprints[absent][:room]]
+    )
+    targets = np.concatenate(
+        [assignment[members][placed][:MAX_ENTRIES], in_force.targets[absent][:room]]
+    )
     order = np.argsort(fingerprints)
     return GroupTable(shape, fingerprints[order], targets[order], in_force.slot_owners)
 
 
-def _plan(
-    request: PlanRequest,
-    problem: Problem,
-    assignment: Int32Array,
-    groups: tuple[GroupTable, ...],
-    name: str,
-) -> Plan:
-    parts = choose_parts(problem, assignment, request.executors, request.current.parts)
-    tables = RoutingTables(0, request.query_id, groups, parts)
-    loads = problem.loads(assignment)
-    predicted = {
-        s.group: float(row.max() / row.mean()) if row.any() else 1.0
-        for s, row in zip(problem.graph.shapes, loads, strict=True)
-    }
-    locality = score.locality(tables, request.periods[-1:], request.placed) or 0.0
-    total = float(problem.graph.weight.sum())
-    moved = problem.moved_weight(assignment) / total if total else 0.0
-    return Plan(
-        groups=groups,
-        parts=parts,
-        predicted_locality=locality,
-        predicted_imbalance=predicted,
-        moved_weight=moved,
-        moved_keys=int((problem.home != assignment).sum()),
-        why=f"{name} puts {locality:.1%} of the pairs' rows together"
-        + _floors(problem, request.settings.alpha),
-    )
-
-
-def _floors(problem: Problem, alpha: float) -> str:
-    """What is to be said of groups whose heaviest key alone is above the bound."""
-    graph = problem.graph
-    mean = graph.group_load / problem.partitions
-    hot = np.flatnonzero(problem.capacity > alpha * mean * (1 + 1e-9))
-    return "".join(
-        f"; group {graph.shapes[i].group} stays at an imbalance of at least "
-        f"{problem.capacity[i] / mean[i]:.2f}, because one key has so many rows"
-        for i in hot
-        if mean[i] > 0
+def _plan(request: PlanRequest, problem: Problem, assignment: Int32Array, name: str) -> Plan:
+    """The answer; its imbalances and floors are of the decayed loads that were planned for."""
+    graph, n = problem.graph, problem.partitions
+    groups = _tables(graph, assignment, request.current)
+    pairs = float(graph.edge_weight.sum())
+    together = problem.local_weight(assignment) / pairs if pairs else 0.0
+    why = f"{name} puts {together:.1%} of the pairs' rows together"
+    plan = answer(request, groups, parts_of(request, groups), why)
+    loads = problem.loads(assignment)[:, :, 0]
+    return replace(
+        plan,
+        predicted_imbalance={
+            s.group: float(row.max() * n / row.sum()) if row.any() else 1.0
+            for s, row in zip(graph.shapes, loads, strict=True)
+        },
     )

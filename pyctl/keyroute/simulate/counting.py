@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from keyroute.core.statistics import (
@@ -16,6 +19,14 @@ from keyroute.core.table import GroupShape, Int32Array, Int64Array, RoutingTable
 from keyroute.simulate.stream import Cut, edges
 
 
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Rows that went by one version of the tables."""
+
+    cut: Cut
+    tables: RoutingTables
+
+
 def targets(cut: Cut, shapes: tuple[GroupShape, ...], tables: RoutingTables) -> list[Int32Array]:
     """Partition of each distinct value of each column, by the tables."""
     return [
@@ -24,22 +35,51 @@ def targets(cut: Cut, shapes: tuple[GroupShape, ...], tables: RoutingTables) -> 
     ]
 
 
-def count(number: int, cut: Cut, shapes: tuple[GroupShape, ...], tables: RoutingTables) -> Period:
-    """The statistics of period `number`, which ran under some tables."""
-    where = targets(cut, shapes, tables)
-    groups = tuple(_group(cut, i, shape, tables, where[i]) for i, shape in enumerate(shapes))
+def count(number: int, segments: Sequence[Segment], shapes: tuple[GroupShape, ...]) -> Period:
+    """The statistics of period `number`, whose rows are those of consecutive segments."""
+    cut = Cut(segments[0].cut.stream, segments[0].cut.start, segments[-1].cut.stop)
+    tables = segments[-1].tables
+    went = went_where(segments, shapes)
     return Period(
         first_batch=number,
         last_batch=number,
         table_version=tables.version,
         rows=int(cut.weights.sum()),
-        groups=groups,
-        edges=tuple(_edge(cut, up, down, shapes, where) for up, down in edges(len(shapes))),
+        groups=tuple(
+            _group(cut, i, shape, tables, went.partition_rows[i]) for i, shape in enumerate(shapes)
+        ),
+        edges=tuple(
+            _edge(cut, up, down, shapes, local)
+            for (up, down), local in zip(edges(len(shapes)), went.local_rows, strict=True)
+        ),
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Went:
+    """Where rows went: those of each operator's partitions (n,), and the local ones of each edge"""
+
+    partition_rows: tuple[Int64Array, ...]
+    local_rows: tuple[int, ...]
+
+
+def went_where(segments: Sequence[Segment], shapes: tuple[GroupShape, ...]) -> Went:
+    """Each row by the table in force when it arrived."""
+    partition_rows = [np.zeros(s.partitions, np.int64) for s in shapes]
+    local_rows = [0] * (len(shapes) - 1)
+    for segment in segments:
+        cut = segment.cut
+        where = targets(cut, shapes, segment.tables)
+        rows = [w[cut.codes(i)] for i, w in enumerate(where)]
+        for i, to in enumerate(rows):
+            partition_rows[i] += _sums(to.astype(np.int64), cut.weights, shapes[i].partitions)
+        for i, (up, down) in enumerate(edges(len(shapes))):
+            local_rows[i] += int(cut.weights[rows[up] == rows[down]].sum())
+    return Went(tuple(partition_rows), tuple(local_rows))
+
+
 def _group(
-    cut: Cut, index: int, shape: GroupShape, tables: RoutingTables, where: Int32Array
+    cut: Cut, index: int, shape: GroupShape, tables: RoutingTables, went: Int64Array
 ) -> GroupStatistics:
     fingerprints = cut.stream.columns[index].hashes[1]
     rows = cut.rows_of_values(index).astype(np.int64)
@@ -51,7 +91,7 @@ def _group(
         shape=shape,
         rows=int(rows.sum()),
         slot_rows=_sums(slots, rows, shape.slots),
-        partition_rows=_sums(where.astype(np.int64), rows, shape.partitions),
+        partition_rows=went,
         explicit_rows=int(rows[explicit].sum()),
         keys=KeyCounts(
             int(rows.sum()),
@@ -69,13 +109,12 @@ def _slots(cut: Cut, index: int, shape: GroupShape) -> Int64Array:
 
 
 def _edge(
-    cut: Cut, up: int, down: int, shapes: tuple[GroupShape, ...], where: list[Int32Array]
+    cut: Cut, up: int, down: int, shapes: tuple[GroupShape, ...], local_rows: int
 ) -> EdgeStatistics:
     above, below = cut.codes(up), cut.codes(down)
     size = len(cut.stream.columns[down].values)
     pairs, inverse = np.unique(above * size + below, return_inverse=True)
     rows = _sums(inverse, cut.weights, len(pairs))
-    local = where[up][above] == where[down][below]
     total = int(cut.weights.sum())
     slots = shapes[down].slots
     cells = _slots(cut, up, shapes[up])[pairs // size] * slots
@@ -86,7 +125,7 @@ def _edge(
         upstream_group=up,
         downstream_group=down,
         rows=total,
-        local_rows=int(cut.weights[local].sum()),
+        local_rows=local_rows,
         pairs=PairCounts(
             total,
             cut.stream.columns[up].hashes[1][pairs // size],

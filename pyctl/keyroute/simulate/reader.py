@@ -25,7 +25,14 @@ def read(source: str, keys: Sequence[str], time: str | None, weight: str | None)
 
     Raises `BadStream`.
     """
-    table = _flights() if source == FLIGHTS else _file(Path(source), keys)
+    table = flights() if source == FLIGHTS else _file(Path(source), keys)
+    return stream_of(table, keys, time, weight, source)
+
+
+def stream_of(
+    table: Any, keys: Sequence[str], time: str | None, weight: str | None, source: str
+) -> Stream:
+    """The stream of a table of pandas that was read from `source`. Raises `BadStream`."""
     wanted = [*keys, *([time] if time else []), *([weight] if weight else [])]
     missing = [name for name in wanted if name not in table.columns]
     if missing:
@@ -56,7 +63,8 @@ def _file(path: Path, keys: Sequence[str]) -> Any:
         raise BadStream(f"{path} cannot be read: {error}") from error
 
 
-def _flights() -> Any:
+def flights() -> Any:
+    """The bundled flights, with their `time`, `route` and `flightno`. Raises `BadStream`."""
     from keyroute.demo.flights import raw
 
     try:

@@ -9,24 +9,35 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from keyroute.core.plan import Planner, PlanRequest, PlanSettings
+from keyroute.core.decision import DecisionSettings, Move, decide
+from keyroute.core.plan import Plan, Planner, PlanRequest, PlanSettings, between_of
 from keyroute.core.statistics import Period, imbalance
-from keyroute.core.table import GroupShape, Int32Array, RoutingTables, no_tables
-from keyroute.simulate.counting import count, targets
+from keyroute.core.table import GroupShape, no_tables
+from keyroute.simulate.counting import Segment, count, targets, went_where
 from keyroute.simulate.result import Measure, Step
-from keyroute.simulate.stream import QUERY, BadStream, Cut, edges
+from keyroute.simulate.stream import QUERY, BadStream, Cut
 
 HISTORY = 16
 """Periods that a planner gets at most, the newest: as many as a driver keeps by default."""
 
+OPEN_TO_ALL = DecisionSettings(min_rows=1, min_interval_ms=0, holdout_rows=1)
+"""The controller's gate, for replays: a period is long enough to plan on, however few its rows."""
+
 
 @dataclass(frozen=True)
 class Setup:
-    """How a stream is replayed. `parts` is the number of partitions, each on an executor."""
+    """How a stream is replayed. `parts` is the number of partitions, each on an executor.
+
+    A period is fed in `steps` of as many rows each: between them a planner may place keys that are
+    new. `gate` is what a plan must hold up against, as in the controller; without it all plans are
+    taken.
+    """
 
     planner: Planner
     parts: int
     plan: PlanSettings = field(default_factory=PlanSettings)
+    steps: int = 8
+    gate: DecisionSettings | None = None
     clock: Callable[[], float] = time.perf_counter
 
 
@@ -39,67 +50,111 @@ def replay(cuts: Sequence[Cut], setup: Setup) -> Iterator[Step]:
         )
     if setup.parts < 2:
         raise BadStream("at least two parts are needed: with one, all is local")
-    columns = cuts[0].stream.columns
-    shapes = tuple(c.shape(group, setup.parts) for group, c in enumerate(columns))
-    nothing = no_tables(QUERY)
-    tables, predicted = nothing, None
-    periods: list[Period] = []
-    seen = [np.zeros(len(column.values), dtype=bool) for column in columns]
+    run = _Run(cuts[0], setup)
+    predicted = None
     for number, (now, following) in enumerate(itertools.pairwise(cuts)):
-        periods = [*periods, count(number, now, shapes, tables)][-HISTORY:]
-        for index in range(len(columns)):
-            seen[index][now.codes(index)] = True
-        began = setup.clock()
-        plan = setup.planner(_request(shapes, periods, tables, setup))
-        took = setup.clock() - began
-        planned = plan.tables(number + 1, QUERY)
-        old, new = targets(now, shapes, tables), targets(now, shapes, planned)
-        moved = [(a != b) & known for a, b, known in zip(old, new, seen, strict=True)]
-        step = Step(
+        step = run.step(number, now, following, predicted)
+        yield step
+        predicted = step.next.locality
+
+
+@dataclass
+class _Moved:
+    keys: int = 0
+    weight: float = 0.0
+
+
+class _Run:
+    """What a replay carries from period to period."""
+
+    def __init__(self, first: Cut, setup: Setup) -> None:
+        columns = first.stream.columns
+        self.setup = setup
+        self.shapes = tuple(c.shape(group, setup.parts) for group, c in enumerate(columns))
+        self.tables = no_tables(QUERY)
+        self.periods: tuple[Period, ...] = ()
+        self.segments = [Segment(first, self.tables)]
+        self.seen = [np.zeros(len(column.values), dtype=bool) for column in columns]
+        self._see(first)
+
+    def step(self, number: int, now: Cut, following: Cut, predicted: float | None) -> Step:
+        newest = count(number, self.segments, self.shapes)
+        self.periods = (*self.periods, newest)[-HISTORY:]
+        moved = _Moved()
+        began = self.setup.clock()
+        plan, why = self._plan()
+        took = self.setup.clock() - began
+        if plan is not None:
+            self._change(plan, now, moved)
+        planned = self.tables
+        changes = int(plan is not None) + self._feed(number + 1, following, moved)
+        nothing = [Segment(following, no_tables(QUERY))]
+        return Step(
             period=number,
             begins=str(np.datetime64(now.begins, "ns").astype("datetime64[s]")),
             rows=int(now.weights.sum()),
-            same=measure(now, shapes, planned),
-            next=measure(following, shapes, planned),
-            hash=measure(following, shapes, nothing),
+            same=measure([Segment(now, planned)], self.shapes),
+            next=measure(self.segments, self.shapes),
+            hash=measure(nothing, self.shapes),
             predicted=predicted,
-            moved_keys=sum(int(m.sum()) for m in moved),
-            moved_weight=_share(now, moved),
+            changes=changes,
+            moved_keys=moved.keys,
+            moved_weight=moved.weight,
             plan_s=took,
-            why=plan.why,
+            why=why,
         )
-        yield step
-        tables, predicted = planned, step.next.locality
+
+    def _plan(self) -> tuple[Plan | None, str]:
+        request = self._request(self.periods)
+        if self.setup.gate is None:
+            plan = self.setup.planner(request)
+            return plan, plan.why
+        decision = decide(self.setup.planner, request, self.setup.gate, None)
+        return (decision.plan if isinstance(decision, Move) else None), decision.reason
+
+    def _feed(self, number: int, cut: Cut, moved: _Moved) -> int:
+        """The period's rows, step by step; how often the tables changed between."""
+        between = between_of(self.setup.planner)
+        bounds = np.linspace(cut.start, cut.stop, self.setup.steps + 1).astype(int).tolist()
+        pieces = [Cut(cut.stream, a, b) for a, b in itertools.pairwise(bounds) if b > a]
+        self.segments = []
+        changes = 0
+        for piece in pieces:
+            self.segments.append(Segment(piece, self.tables))
+            self._see(piece)
+            if between is None or piece is pieces[-1] or not self.tables.entries:
+                continue
+            so_far = count(number, self.segments, self.shapes)
+            plan = between(self._request((*self.periods, so_far)))
+            if plan.moved_keys:
+                self._change(plan, Cut(cut.stream, cut.start, piece.stop), moved, cut)
+                changes += 1
+        return changes
+
+    def _change(self, plan: Plan, rows: Cut, moved: _Moved, of: Cut | None = None) -> None:
+        """Other tables; counts keys seen so far that move, weighed by `rows` as a share of `of`."""
+        planned = plan.tables(self.tables.version + 1, QUERY)
+        old, new = targets(rows, self.shapes, self.tables), targets(rows, self.shapes, planned)
+        total = float((of or rows).weights.sum()) * len(self.shapes)
+        for index, seen in enumerate(self.seen):
+            moves = (old[index] != new[index]) & seen
+            moved.keys += int(moves.sum())
+            moved.weight += float(rows.rows_of_values(index)[moves].sum()) / total if total else 0.0
+        self.tables = planned
+
+    def _see(self, cut: Cut) -> None:
+        for index, seen in enumerate(self.seen):
+            seen[cut.codes(index)] = True
+
+    def _request(self, periods: tuple[Period, ...]) -> PlanRequest:
+        return PlanRequest(QUERY, self.shapes, periods, self.tables, settings=self.setup.plan)
 
 
-def measure(cut: Cut, shapes: tuple[GroupShape, ...], tables: RoutingTables) -> Measure:
+def measure(segments: Sequence[Segment], shapes: tuple[GroupShape, ...]) -> Measure:
     """What tables bring on a period, row by row."""
-    where = targets(cut, shapes, tables)
-    weights = cut.weights
-    local = [
-        float(weights[where[a][cut.codes(a)] == where[b][cut.codes(b)]].sum())
-        for a, b in edges(len(shapes))
-    ]
-    total = float(weights.sum()) * len(local)
+    went = went_where(segments, shapes)
+    rows = sum(float(s.cut.weights.sum()) for s in segments) * len(went.local_rows)
     return Measure(
-        locality=sum(local) / total if total else 0.0,
-        imbalance=tuple(
-            imbalance(np.bincount(w, cut.rows_of_values(i), shape.partitions))
-            for i, (w, shape) in enumerate(zip(where, shapes, strict=True))
-        ),
-    )
-
-
-def _request(
-    shapes: tuple[GroupShape, ...], periods: list[Period], tables: RoutingTables, setup: Setup
-) -> PlanRequest:
-    return PlanRequest(QUERY, shapes, tuple(periods), tables, settings=setup.plan)
-
-
-def _share(cut: Cut, moved: list[Int32Array]) -> float:
-    """Of the operators' rows in a period, whose key is among those moved."""
-    rows = [cut.rows_of_values(index) for index in range(len(moved))]
-    total = sum(float(r.sum()) for r in rows)
-    return (
-        sum(float(r[m].sum()) for r, m in zip(rows, moved, strict=True)) / total if total else 0.0
+        locality=sum(went.local_rows) / rows if rows else 0.0,
+        imbalance=tuple(imbalance(of) for of in went.partition_rows),
     )

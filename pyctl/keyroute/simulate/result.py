@@ -26,8 +26,9 @@ class Step:
         same: on that period, `next` on the one after; `hash` is Spark's routing there.
         predicted: locality that was to be expected on the next period: what the step before brought
             on rows that it had not seen; None for the first.
-        moved_keys: keys seen so far whose partition the new tables change.
-        moved_weight: share of the period's rows, over all operators, whose key they move.
+        changes: how often the tables changed, between the periods and within the next.
+        moved_keys: keys seen so far whose partition those changes change.
+        moved_weight: share of a period's rows, over all operators, whose key they move.
         plan_s: seconds that the planner took.
     """
 
@@ -38,6 +39,7 @@ class Step:
     next: Measure
     hash: Measure
     predicted: float | None
+    changes: int
     moved_keys: int
     moved_weight: float
     plan_s: float
@@ -82,6 +84,7 @@ def to_json(replay: Replay) -> dict[str, Any]:
             "imbalance_same": replay.mean_imbalance(lambda s: s.same),
             "imbalance_next": replay.mean_imbalance(lambda s: s.next),
             "imbalance_hash": replay.mean_imbalance(lambda s: s.hash),
+            "changes": replay.mean(lambda s: s.changes),
             "moved_keys": replay.mean(lambda s: s.moved_keys),
             "moved_weight": replay.mean(lambda s: s.moved_weight),
             "prediction_error": replay.prediction_error,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from keyroute import planners
 from keyroute.core.hashes import spark_hash
 from keyroute.core.plan import Plan, PlanRequest
 from keyroute.core.table import GroupTable, no_tables
-from keyroute.simulate.counting import count
-from keyroute.simulate.replay import Setup, measure, replay
+from keyroute.simulate.counting import Segment, count
+from keyroute.simulate.replay import OPEN_TO_ALL, Setup, measure, replay
 from keyroute.simulate.result import Replay, to_json
 from keyroute.simulate.stream import QUERY, BadStream, Stream, column, cut_by_rows
 
@@ -104,7 +105,7 @@ def test_planners_see_all_keys_pairs_and_slots_of_a_period() -> None:
     (cut,) = cut_by_rows(correlated(3), 6000)
     shapes = tuple(c.shape(i, PARTS) for i, c in enumerate(cut.stream.columns))
     nothing = no_tables(QUERY)
-    period = count(0, cut, shapes, nothing)
+    period = count(0, [Segment(cut, nothing)], shapes)
     total = int(cut.weights.sum())
     assert period.rows == total
     for group in period.groups:
@@ -113,7 +114,9 @@ def test_planners_see_all_keys_pairs_and_slots_of_a_period() -> None:
         assert (np.diff(group.keys.counts) <= 0).all()
     (edge,) = period.edges
     assert edge.pairs.counts.sum() == total
-    assert edge.local_rows / total == pytest.approx(measure(cut, shapes, nothing).locality)
+    assert edge.local_rows / total == pytest.approx(
+        measure([Segment(cut, nothing)], shapes).locality
+    )
 
 
 def test_three_keys_make_two_edges() -> None:
@@ -142,3 +145,92 @@ def test_json_has_what_its_readers_count_on() -> None:
 def test_what_cannot_be_measured_is_refused(rows: int, parts: int, says: str) -> None:
     with pytest.raises(BadStream, match=says):
         list(replay(cut_by_rows(correlated(6), rows), Setup(planners.load("metis"), parts)))
+
+
+class PlacesNewKeys:
+    """Nothing by full plans; between them, all keys of the first operator to partition 0."""
+
+    def __init__(self) -> None:
+        self.asked: list[PlanRequest] = []
+
+    def __call__(self, request: PlanRequest) -> Plan:
+        (first, _) = request.shapes
+        table = GroupTable(first, np.array([1]), np.array([0], np.int32))
+        return Plan((table,), (), 0.0, {}, 0.0, 1, "one entry, of no key")
+
+    def between(self, request: PlanRequest) -> Plan:
+        self.asked.append(request)
+        (first, _) = request.shapes
+        keys = request.periods[-1].groups[0].keys
+        prints = np.sort(np.append(keys.fingerprints, 1))
+        table = GroupTable(first, prints, np.zeros(len(prints), np.int32))
+        return Plan((table,), (), 0.0, {}, 0.0, len(prints), "new keys")
+
+
+def test_each_row_goes_by_the_table_in_force_when_it_arrives() -> None:
+    cuts = cut_by_rows(correlated(7), 3000)
+    planner = PlacesNewKeys()
+    (step,) = replay(cuts, Setup(planner, PARTS, steps=2))
+    (asked,) = planner.asked
+    half, following = asked.periods[-1], cuts[1]
+    assert half.rows == int(following.weights[:1500].sum())
+    by_hash = [spark_hash([f"a{i}"], ["string"])[0] % 1026 % PARTS for i in range(60)]
+    rows = np.zeros(PARTS)
+    local = 0
+    known = set(following.codes(0)[:1500].tolist())
+    for i in range(3000):
+        a, b, w = int(following.codes(0)[i]), int(following.codes(1)[i]), following.weights[i]
+        up = 0 if i >= 1500 and a in known else by_hash[a]
+        rows[up] += w
+        local += w * (up == spark_hash([b], ["bigint"])[0] % 1026 % PARTS)
+    assert step.next.imbalance[0] == pytest.approx(rows.max() * PARTS / rows.sum())
+    assert step.next.locality == pytest.approx(local / rows.sum())
+    assert step.changes == 2
+
+
+def test_moves_within_a_period_count() -> None:
+    cuts = cut_by_rows(correlated(7), 3000)
+    (step,) = replay(cuts, Setup(PlacesNewKeys(), PARTS, steps=2))
+    following = cuts[1]
+    by_hash = np.array([spark_hash([f"a{i}"], ["string"])[0] % 1026 % PARTS for i in range(60)])
+    moved = by_hash[following.codes(0)[:1500]] != 0
+    expected = following.weights[:1500][moved].sum() / (2 * following.weights.sum())
+    assert step.moved_weight == pytest.approx(float(expected))
+    assert step.moved_keys == int((by_hash != 0).sum())
+
+
+def test_new_keys_go_to_their_partners_before_the_next_plan() -> None:
+    rng = np.random.default_rng(8)
+    partner = rng.integers(0, 40, 400)
+    early = rng.integers(0, 200, 4000)
+    a = np.concatenate([early, rng.integers(200, 400, 4000)])  # all keys are new in the second half
+    stream = Stream(
+        (
+            column("a", "bigint", list(range(400)), a),
+            column("b", "bigint", list(range(40)), partner[a]),
+        ),
+        np.ones(8000, np.int64),
+        np.arange(8000, dtype=np.int64),
+    )
+    cuts = cut_by_rows(stream, 4000)
+    (never,) = replay(cuts, Setup(planners.load("metis"), PARTS, steps=1))
+    (often,) = replay(cuts, Setup(planners.load("metis"), PARTS, steps=8))
+    assert never.next.locality < 0.5
+    assert often.next.locality > 0.8
+
+
+def gated(stream: Stream) -> list[bool]:
+    """Whether the gate let the tables change, for each period."""
+    setup = Setup(planners.load("metis"), PARTS, gate=OPEN_TO_ALL)
+    return [step.changes > 0 for step in replay(cut_by_rows(stream, stream.rows // 6), setup)]
+
+
+def test_the_gate_lets_a_plan_pass_where_something_carries_over() -> None:
+    assert any(gated(correlated(9, rows=9000)))
+
+
+def test_the_gate_refuses_where_nothing_carries_over() -> None:
+    base = correlated(9, rows=18000, keys=1200)  # so many keys that hash is balanced, too
+    up, down = base.columns
+    shuffled = replace(down, codes=np.random.default_rng(1).permutation(down.codes))
+    assert not any(gated(replace(base, columns=(up, shuffled))))

@@ -1,0 +1,117 @@
+"""Quality of the default planner beside plain METIS, by replays of real and made streams.
+
+`--streams DIR` is a folder with a `loaders.py` (a function a stream), `--vega FILE` the package
+vega-datasets' flights-3m.parquet; without them, what the packages' data allow. Each stream is
+replayed for each planner and seed with all defaults, by `keyroute simulate`'s own code. Writes
+target/bench/planning.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from baselines.reference import plan_reference
+from planning_streams import Named, all_streams, renewed, shuffled
+from results import described
+
+from keyroute import planners
+from keyroute.core.plan import Planner, PlanSettings
+from keyroute.simulate.replay import Setup, replay
+from keyroute.simulate.result import Replay
+from keyroute.simulate.stream import Cut
+
+PARTS = 6
+SEEDS = (1, 2, 3)
+RENEWED = (1.0, 0.5, 0.2)
+"""Shares of keys that get another partner each period, in the made streams."""
+
+PLANNERS: dict[str, Planner] = {
+    "reference": plan_reference,
+    "default": planners.load(planners.DEFAULT),
+}
+OUT = Path("target/bench/planning.json")
+
+
+def figures(cuts: Sequence[Cut], planner: str, seeds: Sequence[int]) -> dict[str, Any]:
+    """Means over the periods and seeds; imbalances are lists, one for each operator."""
+    runs = [_run(cuts, planner, seed) for seed in seeds]
+    return {name: _mean([run[name] for run in runs]) for name in runs[0]}
+
+
+def _run(cuts: Sequence[Cut], planner: str, seed: int) -> dict[str, Any]:
+    setup = Setup(PLANNERS[planner], PARTS, PlanSettings(seed=seed))
+    steps = tuple(replay(cuts, setup))
+    done = Replay(planner, PARTS, ("key1", "key2"), steps)
+    return {
+        "locality_next": done.mean(lambda s: s.next.locality),
+        "imbalance_next": done.mean_imbalance(lambda s: s.next),
+        "imbalance_build": done.mean_imbalance(lambda s: s.same),
+        "moved_weight": done.mean(lambda s: s.moved_weight),
+        "moved_keys": done.mean(lambda s: s.moved_keys),
+        "prediction_error": done.prediction_error,
+        "plan_s": done.mean(lambda s: s.plan_s),
+        "locality_hash": done.mean(lambda s: s.hash.locality),
+    }
+
+
+def _mean(values: list[Any]) -> Any:
+    if isinstance(values[0], list):
+        return [fmean(of) for of in zip(*values, strict=True)]
+    return None if None in values else fmean(values)
+
+
+def made(first: Named, loads: Callable[[], Any]) -> list[Named]:
+    """Streams on which history is a trap, and one on which nothing carries over."""
+    redrawn = [Named(f"renewed {share:.0%}", partial(renewed, 7, share), 7) for share in RENEWED]
+    return [
+        *redrawn,
+        replace(first, name=f"{first.name} shuffled", load=lambda: shuffled(loads(), 7)),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--streams", type=Path, help="folder of loaders.py")
+    parser.add_argument("--vega", type=Path, help="flights-3m.parquet of vega-datasets")
+    parser.add_argument("--only", default="", help="names that hold this text")
+    parser.add_argument("--planners", default=",".join(PLANNERS))
+    parser.add_argument("--seeds", type=int, default=len(SEEDS))
+    parser.add_argument("--out", type=Path, default=OUT)
+    asked = parser.parse_args()
+    streams = all_streams(asked.streams, asked.vega)
+    streams += made(streams[0], streams[0].load)
+    done: dict[str, Any] = {}
+    for stream in streams:
+        if asked.only not in stream.name:
+            continue
+        cuts = stream.cuts()
+        done[stream.name] = {"periods": len(cuts)}
+        for planner in asked.planners.split(","):
+            found = figures(cuts, planner, SEEDS[: asked.seeds])
+            done[stream.name][planner] = found
+            print(f"{stream.name:20} {planner:10} {_line(found)}", file=sys.stderr, flush=True)
+    asked.out.parent.mkdir(parents=True, exist_ok=True)
+    asked.out.write_text(json.dumps({**described(), "streams": done}, indent=2) + "\n")
+
+
+def _line(found: dict[str, Any]) -> str:
+    ratios = {
+        k: "/".join(f"{v:.3f}" for v in found[k]) for k in ("imbalance_next", "imbalance_build")
+    }
+    return (
+        f"next {found['locality_next']:.3f}, {ratios['imbalance_next']}, "
+        f"build {ratios['imbalance_build']}, moved {found['moved_weight']:.3f}, "
+        f"error {found['prediction_error'] or 0:.3f}, {found['plan_s']:.2f} s"
+    )
+
+
+if __name__ == "__main__":
+    main()

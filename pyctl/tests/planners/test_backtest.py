@@ -1,0 +1,47 @@
+"""The half-life: long where partners last, short where they change."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import streams
+from keyroute.core.graph import history
+from keyroute.planners.backtest import best_half_life
+
+HALF_LIVES = (0.0, 1.0, 4.0, math.inf)
+KEYS = 200
+N = 4
+
+
+def periods(redrawn: float, rows: int, count: int = 10) -> list[tuple[streams.Ids, streams.Ids]]:
+    """Key i goes with its partner; each period that share of the keys gets another one."""
+    rng = np.random.default_rng(5)
+    partner = rng.permutation(KEYS)
+    made = []
+    for _ in range(count):
+        partner = np.where(rng.random(KEYS) < redrawn, rng.integers(0, KEYS, KEYS), partner)
+        ids = rng.integers(0, KEYS, rows)
+        noise = rng.random(rows) < 0.5
+        made.append((ids, np.where(noise, rng.integers(0, KEYS, rows), partner[ids])))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("redrawn", "rows", "wanted"), [(0.0, 600, (4.0, math.inf)), (0.5, 8000, (0.0,))]
+)
+def test_history_counts_as_long_as_it_foretells(
+    redrawn: float, rows: int, wanted: tuple[float, ...]
+) -> None:
+    counted = [streams.count(columns) for columns in periods(redrawn, rows)]
+    known = history((streams.shape(0), streams.shape(1)), counted)
+    at = (np.arange(len(known.group)) % N).astype(np.int32)
+    assert best_half_life(known, HALF_LIVES, at, N) in wanted
+
+
+def test_one_period_foretells_nothing_and_the_first_half_life_is_taken() -> None:
+    known = history((streams.shape(0), streams.shape(1)), [streams.count(periods(0.0, 100)[0])])
+    nowhere = np.full(len(known.group), -1, np.int32)
+    assert best_half_life(known, (4.0, 1.0), nowhere, N) == 4.0
