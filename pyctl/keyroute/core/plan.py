@@ -16,8 +16,9 @@ class PlanSettings:
     """How planners plan.
 
     `alpha` bounds each operator's imbalance (Caneill et al. 2016, §3.1). Pair counts decay with
-    one of `half_lives` periods, chosen by back-test (0: the newest period alone), the loads that
-    capacities are held against with `load_half_life`. A plan makes at most `seeds` cuts of METIS,
+    `half_life` periods, or, for planners that back-test, with the best of `half_lives` (0: the
+    newest period alone); the loads that capacities are held against with `load_half_life`. A plan
+    makes at most `seeds` cuts of METIS,
     from `seed` on, of which the best counts.
     `move_cost` is the locality (share of rows) that moving a key must bring for each row of it.
     `max_moved` is the migration budget: the share of a group's rows whose key may change its
@@ -25,6 +26,7 @@ class PlanSettings:
     """
 
     alpha: float = 1.03
+    half_life: float = 4.0
     half_lives: tuple[float, ...] = (0.0, 1.0, 4.0, math.inf)
     load_half_life: float = 1.0
     seeds: int = 3
