@@ -22,7 +22,7 @@ WITH_PYSPARK_42 := SPARK_HOME=$(PYSPARK_42)/pyspark PYTHONPATH=$(PYSPARK_42):$(P
 MESSAGES := $(wildcard proto/keyroute/v1/*.proto)
 
 .PHONY: help requirements demo test test-all check check-python check-jvm integration \
-  integration-42 soak bench-planning format proto pyspark jar jars wheel docs clean
+  integration-42 soak bench-planning papers format proto pyspark jar jars wheel docs clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -115,6 +115,9 @@ format: .venv/ready ## rewrites both languages in the project's format
 	$(BIN)/ruff format pyctl integration_tests examples benchmarks proto
 	$(BIN)/ruff check --fix pyctl integration_tests examples benchmarks proto
 	./sbt "scalafixAll" scalafmtAll spark42/scalafmtAll
+
+papers: .venv/ready ## a table and a figure of each paper beside ours, in benchmarks/papers/results (STREAMS=DIR: more streams; PAPERS="pkg dkg": only these)
+	PYTHONPATH=$(CURDIR)/benchmarks:$(PYTHONPATH) $(BIN)/python -m papers $(PAPERS) $(if $(STREAMS),--streams $(STREAMS))
 
 proto: .venv/ready ## generates the Python messages from proto/
 	scripts/messages $(BIN)/python

@@ -1,9 +1,14 @@
 """The ways to group messages of Nasir et al. 2015, §V-B, message by message.
 
 Keys are numbers from 0 on, one a message (N,); each function returns the worker of each message.
+Loops over messages are compiled where numba is installed, else they are Python's own on lists.
 """
 
 from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +17,7 @@ from keyroute.core.graph import FloatArray
 from keyroute.core.table import Int32Array, Int64Array
 
 _CHUNK = 1_000_000
-"""Messages that are lists of Python at a time: a loop over lists is several times faster."""
+"""Messages that are lists of Python at a time."""
 
 
 def hashing(keys: Int64Array, workers: int) -> Int32Array:
@@ -32,12 +37,13 @@ def off_greedy(keys: Int64Array, workers: int) -> Int32Array:
 
 def on_greedy(keys: Int64Array, workers: int) -> Int32Array:
     """A new key goes to the worker with the fewest messages so far, for good."""
-    return _by_first_sight(keys, workers, [tuple(range(workers))] * _count(keys))
+    every = np.tile(np.arange(workers, dtype=np.int32), (_count(keys), 1))
+    return _by_first_sight(keys, workers, every)
 
 
 def static_potc(keys: Int64Array, workers: int) -> Int32Array:
     """A new key goes to that of its two candidates with the fewest messages so far, for good."""
-    return _by_first_sight(keys, workers, list(zip(*_candidates(keys, workers), strict=True)))
+    return _by_first_sight(keys, workers, np.stack(_candidates(keys, workers), axis=1))
 
 
 def partial_key_grouping(
@@ -49,20 +55,21 @@ def partial_key_grouping(
     estimation); one source is the global oracle. Every `probe` messages (0: never) all sources
     learn the true loads.
     """
-    candidates = [np.array(c, np.int32) for c in _candidates(keys, workers)]
-    first, second = (c[keys] for c in candidates)
+    first, second = (candidate[keys] for candidate in _candidates(keys, workers))
     chosen = np.empty(len(keys), np.int32)
-    estimates = [[0] * workers for _ in range(sources)]
+    known = np.zeros((sources, workers), np.int64)
     loads = np.zeros(workers, np.int64)
     step = probe or max(_CHUNK // sources, 1) * sources
     for start in range(0, len(keys), step):
         stop = min(start + step, len(keys))
-        if probe and start:
-            estimates = [loads.tolist() for _ in range(sources)]
-        for source, known in enumerate(estimates):
+        if probe:
+            known[:] = loads
+        for source in range(sources):
             # Sources know nothing of each other: each can go through its messages alone.
             mine = slice(start + (source - start) % sources, stop, sources)
-            chosen[mine] = _less_loaded(first[mine].tolist(), second[mine].tolist(), known)
+            chosen[mine], known[source] = _run(
+                _less_loaded, known[source], first[mine], second[mine]
+            )
         if probe:
             loads += np.bincount(chosen[start:stop], minlength=workers)
     return chosen
@@ -70,39 +77,70 @@ def partial_key_grouping(
 
 def imbalance_at(chosen: Int32Array, workers: int, points: int) -> FloatArray:
     """I(t) = max - mean of the workers' messages so far, at that many times, evenly apart (§II)."""
-    bucket = np.arange(len(chosen)) * points // len(chosen)
-    cells = np.bincount(bucket * workers + chosen, minlength=points * workers)
-    loads = cells.reshape(points, workers).cumsum(axis=0)
+    bounds = np.arange(points + 1) * len(chosen) // points
+    parts = [chosen[a:b] for a, b in itertools.pairwise(bounds.tolist())]
+    loads = np.cumsum([np.bincount(part, minlength=workers) for part in parts], axis=0)
     found: FloatArray = loads.max(axis=1) - loads.mean(axis=1)
     return found
 
 
-def _less_loaded(first: list[int], second: list[int], loads: list[int]) -> list[int]:
-    chosen = []
-    for one, other in zip(first, second, strict=True):
+def _less_loaded(loads: Any, chosen: Any, first: Any, second: Any) -> None:
+    for i in range(len(first)):
+        one, other = first[i], second[i]
         worker = one if loads[one] <= loads[other] else other
         loads[worker] += 1
-        chosen.append(worker)
+        chosen[i] = worker
+
+
+def _least_loaded(loads: Any, chosen: Any, keys: Any, at: Any, candidates: Any) -> None:
+    for i in range(len(keys)):
+        key = keys[i]
+        worker = at[key]
+        if worker < 0:
+            worker = candidates[key][0]
+            for other in candidates[key]:
+                if loads[other] < loads[worker]:
+                    worker = other
+            at[key] = worker
+        loads[worker] += 1
+        chosen[i] = worker
+
+
+def _compiled() -> dict[Callable[..., None], Any]:
+    try:
+        from numba import njit
+    except ImportError:
+        return {}
+    return {loop: njit(loop) for loop in (_less_loaded, _least_loaded)}
+
+
+_COMPILED = _compiled()
+
+
+def _run(
+    loop: Callable[..., None], loads: Int64Array, messages: Int32Array | Int64Array, *others: Any
+) -> tuple[Int32Array, Int64Array]:
+    """The worker of each message, and the loads after them."""
+    if loop in _COMPILED:
+        chosen, after = np.empty(len(messages), np.int32), loads.copy()
+        _COMPILED[loop](after, chosen, messages, *others)
+        return chosen, after
+    # Python is several times faster on lists than on arrays.
+    sent, known = [0] * len(messages), loads.tolist()
+    loop(known, sent, messages.tolist(), *(other.tolist() for other in others))
+    return np.array(sent, np.int32), np.array(known)
+
+
+def _by_first_sight(keys: Int64Array, workers: int, candidates: Int32Array) -> Int32Array:
+    at = np.full(len(candidates), -1)
+    chosen, _ = _run(_least_loaded, np.zeros(workers, np.int64), keys, at, candidates)
     return chosen
 
 
-def _by_first_sight(
-    keys: Int64Array, workers: int, candidates: list[tuple[int, ...]]
-) -> Int32Array:
-    at, loads = [-1] * len(candidates), [0] * workers
-    for start in range(0, len(keys), _CHUNK):
-        for key in keys[start : start + _CHUNK].tolist():
-            worker = at[key]
-            if worker < 0:
-                worker = at[key] = min(candidates[key], key=loads.__getitem__)
-            loads[worker] += 1
-    return np.array(at, np.int32)[keys]
-
-
-def _candidates(keys: Int64Array, workers: int) -> tuple[list[int], list[int]]:
+def _candidates(keys: Int64Array, workers: int) -> tuple[Int32Array, Int32Array]:
     """The two candidates of each key: by two hash functions, so they may be one."""
     every = np.arange(_count(keys))
-    return choice(every, 0, workers).tolist(), choice(every, 1, workers).tolist()
+    return choice(every, 0, workers), choice(every, 1, workers)
 
 
 def _count(keys: Int64Array) -> int:

@@ -26,16 +26,20 @@ QUERY = "papers"
 
 @dataclass(frozen=True, eq=False)
 class Operators:
-    """Consecutive operators: their keys, all rows (N,) of each, and their routing groups."""
+    """Consecutive operators: their distinct keys, of which `codes` (N,) are the rows, and shapes.
+
+    The codes of `keys` themselves are not looked at, so one hashing of keys serves many streams.
+    """
 
     keys: tuple[KeyColumn, ...]
+    codes: tuple[Int64Array, ...]
     shapes: tuple[GroupShape, ...]
 
     def partitions(self, tables: RoutingTables, start: int, stop: int) -> list[Int32Array]:
         """Partition of each of some rows, for each operator."""
         return [
-            tables.group(shape).route(*key.hashes)[key.codes[start:stop]]
-            for key, shape in zip(self.keys, self.shapes, strict=True)
+            tables.group(shape).route(*key.hashes)[codes[start:stop]]
+            for key, codes, shape in zip(self.keys, self.codes, self.shapes, strict=True)
         ]
 
     def loads(self, tables: RoutingTables, start: int, stop: int) -> list[FloatArray]:
@@ -74,7 +78,7 @@ class Operators:
 
     def _group(self, index: int, at: Int32Array, start: int, stop: int) -> GroupStatistics:
         key, shape = self.keys[index], self.shapes[index]
-        rows = np.bincount(key.codes[start:stop], minlength=len(key.values))
+        rows = np.bincount(self.codes[index][start:stop], minlength=len(key.values))
         seen = np.flatnonzero(rows)
         order = seen[np.argsort(-rows[seen], kind="stable")]
         slots = self._slots(index)
@@ -98,7 +102,7 @@ class Operators:
     ) -> EdgeStatistics:
         size = len(self.keys[down].values)
         pairs, rows = np.unique(
-            self.keys[up].codes[start:stop] * size + self.keys[down].codes[start:stop],
+            self.codes[up][start:stop] * size + self.codes[down][start:stop],
             return_counts=True,
         )
         above, below = pairs // size, pairs % size
@@ -137,7 +141,7 @@ def one_operator(codes: Int64Array, partitions: int, slots: int = 0) -> Operator
     """A single operator by such a column; `slots` 0 is the usual number."""
     key = numbers("key", codes)
     shape = key.shape(0, partitions)
-    return Operators((key,), (replace(shape, slots=slots or shape.slots),))
+    return Operators((key,), (key.codes,), (replace(shape, slots=slots or shape.slots),))
 
 
 def rolled(shape: GroupShape, by: int) -> GroupTable:

@@ -15,7 +15,8 @@ def _operators(partitions: int) -> Operators:
     up = rng.zipf(1.4, ROWS) % 150
     down = np.where(rng.random(ROWS) < 0.9, up % 40, rng.integers(0, 40, ROWS))
     keys = numbers("up", up), numbers("down", down)
-    return Operators(keys, tuple(k.shape(i, partitions) for i, k in enumerate(keys)))
+    shapes = tuple(k.shape(i, partitions) for i, k in enumerate(keys))
+    return Operators(keys, tuple(k.codes for k in keys), shapes)
 
 
 @pytest.fixture

@@ -8,6 +8,14 @@ from baselines.choices import choice
 KEYS = np.random.default_rng(3).zipf(1.3, 5_000) % 400
 
 
+@pytest.fixture(params=["as it is", "Python alone"], autouse=True)
+def loops(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With numba where it is installed, and without."""
+    monkeypatch.setattr(messages, "_CHUNK", 900)
+    if request.param == "Python alone":
+        monkeypatch.setattr(messages, "_COMPILED", {})
+
+
 class Source:
     """PKG §III, one message at a time."""
 
@@ -23,10 +31,7 @@ class Source:
 
 @pytest.mark.parametrize("workers", [2, 5, 50])
 @pytest.mark.parametrize(("sources", "probe"), [(1, 0), (3, 0), (5, 0), (5, 700), (4, 1)])
-def test_pkg_is_the_straightforward_one(
-    workers: int, sources: int, probe: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(messages, "_CHUNK", 900)
+def test_pkg_is_the_straightforward_one(workers: int, sources: int, probe: int) -> None:
     h1, h2 = (choice(np.arange(KEYS.max() + 1), seed, workers).tolist() for seed in (0, 1))
     senders = [Source(workers) for _ in range(sources)]
     loads = [0] * workers
@@ -49,10 +54,7 @@ def test_pkg_uses_two_workers_for_each_key() -> None:
 
 
 @pytest.mark.parametrize("name", ["static_potc", "on_greedy"])
-def test_keys_get_the_least_loaded_candidate_when_they_first_come(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(messages, "_CHUNK", 900)
+def test_keys_get_the_least_loaded_candidate_when_they_first_come(name: str) -> None:
     workers = 7
     h = [choice(np.arange(KEYS.max() + 1), seed, workers).tolist() for seed in (0, 1)]
     loads, at, expected = [0] * workers, {}, []
