@@ -6,29 +6,37 @@ import argparse
 import importlib
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from results import described
 
-from papers.report import Context, redraw, save
+from papers.report import Context, Figures, redraw, save
 
-PAPERS = ("pkg", "dkg", "autoflow")
+PAPERS = ("pkg", "dkg", "autoflow", "albic", "caneill")
 OUT = Path(__file__).parent / "results"
 
 
 def main(words: list[str] | None = None) -> None:
     """Raises `SystemExit` for a paper that there is not."""
     asked = _arguments().parse_args(words)
-    context = Context(asked.quick, asked.streams, described(), _say)
+    about = {**described(), "quick": asked.quick}
     for name in asked.only or PAPERS:
         module = importlib.import_module(f"papers.{name}")
         if not asked.redraw:
-            began = time.perf_counter()
             _say(f"{name}: {module.TITLE}")
-            figures = module.measure(context)
-            save(asked.out / f"{name}.json", context, figures, time.perf_counter() - began)
+            keep = _keep(asked.out / f"{name}.json", about)
+            keep(module.measure(Context(asked.quick, asked.streams, _say, keep)))
         for path in redraw(module, asked.out, name):
             _say(f"  wrote {path}")
+
+
+def _keep(path: Path, about: Figures) -> Callable[[Figures], None]:
+    """Writes figures with the commit, the machine and the time that they took."""
+    began = time.perf_counter()
+    return lambda figures: save(
+        path, {**about, "seconds": round(time.perf_counter() - began), **figures}
+    )
 
 
 def _arguments() -> argparse.ArgumentParser:

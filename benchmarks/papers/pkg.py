@@ -12,8 +12,7 @@ from baselines import messages as grouping
 from keyroute.core.table import Int32Array, Int64Array
 from papers.report import Context, Figures, short, table
 from papers.skewed import by_first_sight, log_normal
-from papers.streams import all_streams
-from papers.streams import messages as keys_of
+from papers.streams import streams as real_streams
 
 TITLE = "Nasir et al. 2015, The Power of Both Choices: table II, figures 2 and 3"
 
@@ -27,9 +26,9 @@ PROBES = 1_000
 DRAWN = 50
 MADE = {"LN1": (1.789, 2.366), "LN2": (2.245, 1.133)}
 REAL = {
-    "flights tailnum, dest": {0: "flights by tail number", 1: "flights by destination"},
-    "git, month": {0: "git by author", 1: "git by directory"},
-    "vega flights": {0: "vega flights by origin"},
+    "tail_dest": {0: "flights by tail number", 1: "flights by destination"},
+    "git month": {0: "git by author", 1: "git by directory"},
+    "vega": {0: "vega flights by origin"},
 }
 
 Group = Callable[[Int64Array, int], Int32Array]
@@ -84,9 +83,11 @@ def _streams(context: Context) -> Iterator[tuple[str, Int64Array]]:
         yield name, log_normal(mu, sigma, 20_000 if context.quick else MESSAGES, seed)
     if context.quick:
         return
-    for named in all_streams(context.streams):
-        for column, label in REAL.get(named.name, {}).items():
-            yield label, by_first_sight(keys_of(named.load(), column))
+    for named in real_streams(context.streams):
+        if named.name in REAL:
+            columns = named.cuts()[0].stream.columns
+            for column, label in REAL[named.name].items():
+                yield label, by_first_sight(columns[column].codes)
 
 
 def _ways() -> dict[str, Group]:

@@ -23,19 +23,21 @@ Figures = dict[str, Any]
 
 @dataclass(frozen=True)
 class Context:
-    """How to measure: `quick` is for tests, `streams` a folder; `say` shows progress."""
+    """How to measure: `quick` is for tests, `streams` a folder; `say` shows progress.
+
+    `keep` writes the figures so far: what a run that is stopped leaves.
+    """
 
     quick: bool
     streams: Path | None
-    described: Figures
     say: Callable[[str], None]
+    keep: Callable[[Figures], None]
 
 
-def save(path: Path, context: Context, figures: Figures, took_s: float) -> None:
-    """Writes the figures with the commit, the machine and the time that they took."""
+def save(path: Path, figures: Figures) -> None:
+    """Writes the figures."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    whole = {**context.described, "quick": context.quick, "seconds": round(took_s), **figures}
-    path.write_text(json.dumps(whole, indent=1) + "\n")
+    path.write_text(json.dumps(figures) + "\n")
 
 
 def redraw(module: ModuleType, folder: Path, name: str) -> Iterable[Path]:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from papers.__main__ import main
 
@@ -55,3 +56,22 @@ def test_a_paper_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["knuth"])
     assert "knuth" in capsys.readouterr().err
+
+
+def test_caneill(tmp_path: Path) -> None:
+    figures = _run("caneill", tmp_path)
+    of = figures["over_time"]["tail_dest"]
+    assert len(of["begins"]) == len(of["online"]["locality"]) == 3
+    assert of["online"]["locality"][0] == of["offline"]["locality"][0]
+    assert min(of["online"]["locality"]) > max(of["hash"]["locality"]) + 0.1
+    few, all_of = figures["by_edges"]["tail_dest"]
+    assert few["locality"] < all_of["locality"]
+
+
+def test_albic(tmp_path: Path) -> None:
+    figures = _run("albic", tmp_path)
+    assert max(figures["balance"]["Flux"]["migrations"]) <= 30
+    cola, albic = (figures["collocation"][name] for name in ("COLA", "ALBIC"))
+    assert cola["collocation"][0][0] > 0.9
+    assert albic["collocation"][-1][0] > albic["collocation"][0][0]
+    assert np.mean(albic["migrations"]) < np.mean(cola["migrations"]) / 5
