@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from keyroute.cli import planner_options as planning
 from keyroute.cli.exits import Refused, Usage, sentences
 from keyroute.cli.options import JsonOption
 from keyroute.cli.output import percent, print_json, print_table, progress, ratio, say
-from keyroute.core.plan import CannotPlan, PlanSettings
+from keyroute.core.plan import CannotPlan
 
 if TYPE_CHECKING:
     from keyroute.simulate.result import Replay, Step
@@ -45,12 +46,20 @@ def simulate(
         int | None, typer.Option("--rows", min=1, help="Plan after so many records.")
     ] = None,
     parts: Annotated[int, typer.Option("--parts", min=2, help="Partitions, each an executor.")] = 6,
-    planner: Annotated[
-        str | None, typer.Option("--planner", help="Its name (default: metis).")
-    ] = None,
-    alpha: Annotated[
-        float, typer.Option("--alpha", min=1.0, help="Bound of each operator's imbalance.")
-    ] = PlanSettings().alpha,
+    planner: planning.PlannerOption = None,
+    alpha: planning.AlphaOption = planning.SETTINGS.alpha,
+    max_moved: planning.MaxMovedOption = planning.SETTINGS.max_moved,
+    option: planning.SettingsOption = None,
+    steps: Annotated[
+        int,
+        typer.Option("--steps", min=1, help="New keys get a place so often in a period."),
+    ] = 8,
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate/--no-gate", help="Change tables only where a controller would: worth its moves."
+        ),
+    ] = False,
     out: Annotated[
         Path, typer.Option("--out", file_okay=False, help="Folder of the JSON and the PNG.")
     ] = Path("simulation"),
@@ -65,7 +74,7 @@ def simulate(
         try:
             from keyroute import planners
             from keyroute.simulate import plot, reader, result, stream
-            from keyroute.simulate.replay import Setup
+            from keyroute.simulate.replay import OPEN_TO_ALL, Setup
         except ImportError as error:
             raise Refused(
                 f"simulate needs {error.name}: pip install 'keyroute[simulate]'."
@@ -73,16 +82,22 @@ def simulate(
         planner = planner or planners.DEFAULT
         names = [name.strip() for name in keys.split(",") if name.strip()]
         try:
-            setup = Setup(planners.load(planner), parts, PlanSettings(alpha=alpha))
+            setup = Setup(
+                planners.load(planner),
+                parts,
+                planning.plan_settings(alpha, max_moved, option),
+                steps,
+                OPEN_TO_ALL if gate else None,
+            )
             with progress(f"Reading {source}", quiet=as_json):
                 read = reader.read(source, names, time, weight)
             cuts = _cut(read, time, period, rows)
-            steps = tuple(_shown(cuts, setup, as_json))
+            taken = tuple(_shown(cuts, setup, as_json))
         except (planners.UnknownPlanner, stream.BadStream) as error:
             raise Usage(f"{error}.") from error
         except CannotPlan as error:
             raise Refused(f"The planner has no plan: {error}.") from error
-        done = result.Replay(planner, parts, tuple(names), steps)
+        done = result.Replay(planner, parts, tuple(names), taken)
         name = f"{Path(source).stem}-{planner}"
         try:
             out.mkdir(parents=True, exist_ok=True)

@@ -18,8 +18,7 @@ class PlanSettings:
     `alpha` bounds each operator's imbalance (Caneill et al. 2016, §3.1). Pair counts decay with
     `half_life` periods, or, for planners that back-test, with the best of `half_lives` (0: the
     newest period alone); the loads that capacities are held against with `load_half_life`. A plan
-    makes at most `seeds` cuts of METIS,
-    from `seed` on, of which the best counts.
+    makes at most `seeds` cuts of METIS, from `seed` on, of which the best counts.
     `move_cost` is the locality (share of rows) that moving a key must bring for each row of it.
     `max_moved` is the migration budget: the share of a group's rows whose key may change its
     partition, which planners keep that name one. `options` are a planner's own settings by name.

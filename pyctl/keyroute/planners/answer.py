@@ -10,7 +10,7 @@ from keyroute.core import score
 from keyroute.core.moves import moved
 from keyroute.core.plan import Plan, PlanRequest
 from keyroute.core.table import GroupTable, RoutingTables
-from keyroute.planners.parts import arrange
+from keyroute.planners.parts import arrange, on_hosts
 
 
 def answer(
@@ -55,7 +55,8 @@ def parts_of(request: PlanRequest, groups: Iterable[GroupTable]) -> tuple[int, .
     total = float(between.sum())
     between += between.T
     np.fill_diagonal(between, 0.0)
-    return arrange(between, total, request.executors, request.current.parts)
+    parts = arrange(between, total, request.executors, request.current.parts)
+    return on_hosts(between, total, parts, request.topology)
 
 
 def _floor(group: int, least: float) -> str:

@@ -18,6 +18,7 @@ from keyroute.core.table import GroupTable, Int32Array, RoutingTables
 from keyroute.planners.answer import answer, parts_of
 from keyroute.planners.assignment import Problem, pose
 from keyroute.planners.backtest import best_half_life
+from keyroute.planners.budget import within
 from keyroute.planners.first_sight import place_new
 from keyroute.planners.metis_cut import cut, cut_contracted
 from keyroute.planners.refine import refine
@@ -43,7 +44,8 @@ class MetisPlanner:
         half_life = best_half_life(known, settings.half_lives, home, partitions)
         graph = known.graph(half_life, settings.load_half_life)
         problem = pose(graph, partitions, settings.alpha, home, settings.move_cost)
-        name, assignment = _best(problem, settings)
+        name, found = _best(problem, settings)
+        assignment = within(problem, found, settings.max_moved)
         return _plan(request, problem, assignment, name + _remembered(half_life))
 
     def between(self, request: PlanRequest) -> Plan:

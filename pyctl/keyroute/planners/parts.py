@@ -1,7 +1,8 @@
 """Parts: which partitions shall share an executor, where there are more partitions than executors.
 
 Keys are assigned to partitions first; parts then take together the partitions between which most
-pairs are left. All parts have the same number of partitions, or one less.
+pairs are left. All parts have the same number of partitions, or one less. Where hosts and zones of
+parts are known, parts that have most pairs between them get names of one host, and of one zone.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from keyroute.core.graph import FloatArray
+from keyroute.core.plan import Topology
 from keyroute.core.table import Int32Array
 from keyroute.planners.assignment import Problem
 
@@ -47,6 +49,57 @@ def partition_pairs(problem: Problem, assignment: Int32Array) -> FloatArray:
     between = weight + weight.T
     np.fill_diagonal(between, 0.0)
     return between
+
+
+def on_hosts(
+    between: FloatArray, total: float, parts: tuple[int, ...], topology: Topology
+) -> tuple[int, ...]:
+    """The same parts with their names changed, so that near parts are those with most pairs left.
+
+    `between` (n, n) is the symmetric weight between partitions, `total` that of all pairs. Empty
+    `parts`: each partition is a part of its own. Names are changed for `MIN_GAIN` only.
+    """
+    n = len(between)
+    of = np.array(parts or range(n), dtype=np.int32)
+    count = int(of.max(initial=0)) + 1
+    near = _nearness(topology, count)
+    if near is None:
+        return parts
+    member = np.zeros((count, n))
+    member[of, np.arange(n)] = 1.0
+    weight = member @ between @ member.T
+    np.fill_diagonal(weight, 0.0)
+    names = _rename(weight, near)
+    gain = (weight * (near[np.ix_(names, names)] - near)).sum() / 2
+    return tuple(names[of].tolist()) if gain >= max(MIN_GAIN * total, 1e-9) else parts
+
+
+def _nearness(topology: Topology, count: int) -> FloatArray | None:
+    """1 where two parts share a host, half where only a zone; None where that tells nothing."""
+    near = np.zeros((count, count))
+    for level, worth in ((topology.zones, 0.5), (topology.hosts, 1.0)):
+        if len(level) >= count:
+            names = np.array(level[:count])
+            near = np.where(names[:, None] == names[None, :], worth, near)
+    return near if near[~np.eye(count, dtype=bool)].any() and not near.all() else None
+
+
+def _rename(weight: FloatArray, near: FloatArray) -> Int32Array:
+    """A name for each part: two swap theirs, the best swap first, while one gains."""
+    count = len(weight)
+    names = np.arange(count, dtype=np.int32)
+    for _ in range(count**2):
+        at = near[np.ix_(names, names)]
+        # Row a of pull: what a would have with the name of each other part.
+        pull = weight @ at
+        own = np.diag(pull)
+        gain = pull + pull.T - own[:, None] - own[None, :] - weight * (2 * near.max() - 2 * at)
+        np.fill_diagonal(gain, -np.inf)
+        a, b = np.unravel_index(int(np.argmax(gain)), gain.shape)
+        if not gain[a, b] > 1e-9:
+            break
+        names[[a, b]] = names[[b, a]]
+    return names
 
 
 def _usable(current: tuple[int, ...], partitions: int, executors: int) -> bool:

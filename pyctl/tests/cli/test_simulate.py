@@ -69,3 +69,37 @@ def test_wrong_usage_is_said(
     assert code == 2
     assert says in " ".join(errors.split())
     assert not (tmp_path / "out").exists()
+
+
+def test_the_gate_and_the_budget_hold_changes_back(stream: Path, tmp_path: Path) -> None:
+    asked = (
+        stream,
+        "--keys",
+        "user,page",
+        "--rows",
+        480,
+        "--parts",
+        2,
+        "--out",
+        tmp_path,
+        "--json",
+    )
+
+    def changes(*options: object) -> list[int]:
+        code, printed, errors = run(*asked, *options)
+        assert code == 0, errors
+        return [period["changes"] for period in json.loads(printed)["periods"]]
+
+    assert changes("--steps", 1) == [1, 1, 1]
+    # The first period has nothing to be judged on; later plans bring what hash does not.
+    assert changes("--gate", "--steps", 1)[:2] == [0, 1]
+    code, printed, _ = run(*asked, "--max-moved", 0, "--steps", 1)
+    assert code == 0
+    assert all(period["moved_keys"] == 0 for period in json.loads(printed)["periods"])
+
+
+def test_an_option_that_the_planner_does_not_have_is_refused(stream: Path, tmp_path: Path) -> None:
+    asked = ("--keys", "user,page", "--rows", 480, "--option", "theta=1", "--out", tmp_path / "out")
+    code, _, errors = run(stream, *asked)
+    assert code != 0
+    assert "metis has no option 'theta'" in " ".join(errors.split())

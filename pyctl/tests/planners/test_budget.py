@@ -1,0 +1,46 @@
+"""The budget of moves is kept, by the moves that bring least."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import streams
+from keyroute import planners
+from keyroute.core.plan import PlanRequest, PlanSettings
+from keyroute.core.table import RoutingTables, no_tables
+
+SHAPES = (streams.shape(0), streams.shape(1))
+
+
+def plan_table(request: PlanRequest) -> RoutingTables:
+    return planners.load("metis")(request).tables(1, "q")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.1])
+def test_no_group_moves_more_of_its_rows(share: float) -> None:
+    old, new = streams.correlated(1, 20_000), streams.correlated(2, 20_000, clusters=20)
+    current = plan_table(PlanRequest("q", SHAPES, (streams.count(old),), no_tables("q")))
+    request = PlanRequest("q", SHAPES, (streams.count(new),), current)
+    free = plan_table(request)
+    held = plan_table(replace(request, settings=PlanSettings(max_moved=share)))
+    for group, ids in enumerate(new):
+        prints = streams.fingerprints(group, ids)
+        before, after, wanted = (
+            t.group(SHAPES[group]).explicit(prints) for t in (current, held, free)
+        )
+        assert (before != wanted).mean() > 0.1
+        assert (before != after).mean() <= share
+        assert (before != after).mean() >= 0.5 * share
+
+
+def test_what_is_kept_brings_more_than_a_share_of_the_whole() -> None:
+    rows = streams.correlated(2, 20_000, clusters=20)
+    request = PlanRequest("q", SHAPES, (streams.count(rows),), no_tables("q"))
+    half = plan_table(replace(request, settings=PlanSettings(max_moved=0.4)))
+    nothing, _ = streams.measure(no_tables("q"), rows)
+    some, _ = streams.measure(half, rows)
+    assert some > nothing + 0.05
+    assert all(len(np.unique(g.targets)) == 3 for g in half.groups)
