@@ -81,6 +81,14 @@ def controller(
             help="What moving a row of state costs, in rows that go to another executor.",
         ),
     ] = _DECISION.row_cost,
+    new_keys_rows: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Rows after which keys without a place may get one, between full plans, where the "
+            "planner can do that and it is worth a change (0: never).",
+        ),
+    ] = 0,
     imbalance_threshold: Annotated[
         float,
         typer.Option(
@@ -90,6 +98,12 @@ def controller(
     min_imbalance_gain: Annotated[
         float, typer.Option(min=0.0, help="By how much such a change must lower it.")
     ] = _DECISION.min_imbalance_gain,
+    max_locality_loss: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=1.0, help="Locality that it may cost; 1 where balance is all that counts."
+        ),
+    ] = _DECISION.max_locality_loss,
     alpha: planning.AlphaOption = planning.SETTINGS.alpha,
     max_moved: planning.MaxMovedOption = planning.SETTINGS.max_moved,
     executors: planning.ExecutorsOption = 0,
@@ -132,6 +146,7 @@ def controller(
                 min_interval_ms=int(interval_s * 1000),
                 imbalance_threshold=imbalance_threshold,
                 min_imbalance_gain=min_imbalance_gain,
+                max_locality_loss=max_locality_loss,
                 holdout_rows=holdout_rows,
                 hysteresis=hysteresis,
                 sureness=sureness,
@@ -140,6 +155,7 @@ def controller(
             planning.plan_settings(alpha, max_moved, option),
             executors,
             horizon_s,
+            new_keys_rows,
         )
         settings = AttendanceSettings(controller_id(), interval_s, prepare_timeout_s, dry_run)
         with (

@@ -12,8 +12,10 @@ import typer
 
 from keyroute.cli import planner_options as planning
 from keyroute.cli.exits import Refused, Usage, sentences
+from keyroute.cli.files import write_whole
 from keyroute.cli.options import JsonOption
 from keyroute.cli.output import percent, print_json, print_table, progress, ratio, say
+from keyroute.core.dump import encode
 from keyroute.core.plan import CannotPlan
 
 if TYPE_CHECKING:
@@ -63,6 +65,14 @@ def simulate(
     out: Annotated[
         Path, typer.Option("--out", file_okay=False, help="Folder of the JSON and the PNG.")
     ] = Path("simulation"),
+    dump: Annotated[
+        Path | None,
+        typer.Option(
+            "--dump",
+            dir_okay=False,
+            help="Also write what a driver would know at the end, for `keyroute plan`.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Replays a stream period by period: tables planned from what came before, used on the next.
@@ -82,12 +92,14 @@ def simulate(
         planner = planner or planners.DEFAULT
         names = [name.strip() for name in keys.split(",") if name.strip()]
         try:
+            keep = None if dump is None else (lambda known: write_whole(dump, encode(known)))
             setup = Setup(
                 planners.load(planner),
                 parts,
                 planning.plan_settings(alpha, max_moved, option),
                 steps,
                 OPEN_TO_ALL if gate else None,
+                keep,
             )
             with progress(f"Reading {source}", quiet=as_json):
                 read = reader.read(source, names, time, weight)

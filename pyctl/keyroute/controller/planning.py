@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from keyroute.controller.snapshot import DriverView, Snapshot
-from keyroute.core.decision import Decision, DecisionSettings, Stay, decide
-from keyroute.core.plan import CannotPlan, Planner, PlanRequest, PlanSettings
+from keyroute.core.decision import Decision, DecisionSettings, Move, Stay, decide
+from keyroute.core.plan import CannotPlan, Planner, PlanRequest, PlanSettings, between_of
 from keyroute.core.table import InvalidTable, RoutingTables, no_tables
 from keyroute.core.topology import topology
 from keyroute.zookeeper.errors import Damaged, TableMissing
@@ -23,6 +23,8 @@ class Planning:
 
     `executors` is how many a query is meant to have, see `PlanRequest`. Within `horizon_s` a change
     must make good what it costs; it is turned into rows by how fast the last batches were.
+    `new_keys_rows` counted under the tables in force are enough to give keys a place that have
+    none, where the planner can do so between full plans (0: it is not asked).
     """
 
     planner: Planner
@@ -30,6 +32,7 @@ class Planning:
     plan: PlanSettings = field(default_factory=PlanSettings)
     executors: int = 0
     horizon_s: float = 3600.0
+    new_keys_rows: int = 0
     decide: Decide = decide
 
 
@@ -76,7 +79,16 @@ def consider(snapshot: Snapshot, current: Current, planning: Planning, now_ms: i
     try:
         since_ms = _since_change(snapshot, now_ms)
         settings = _with_horizon(planning, driver)
-        return planning.decide(planning.planner, request, settings, since_ms)
+        decision = planning.decide(planning.planner, request, settings, since_ms)
+        between = between_of(planning.planner)
+        if isinstance(decision, Move) or between is None or not planning.new_keys_rows:
+            return decision
+        if not current.tables.entries:
+            return decision
+        # The same gate, after fewer rows: what is new cannot go to and fro.
+        sooner = replace(settings, min_rows=planning.new_keys_rows, hysteresis=0.0)
+        placed = planning.decide(between, request, sooner, since_ms)
+        return placed if isinstance(placed, Move) else decision
     except (CannotPlan, InvalidTable) as error:
         return Stay(f"no plan: {error}")
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from keyroute.core.decision import DecisionSettings, Move, decide
+from keyroute.core.dump import Dump
 from keyroute.core.plan import Plan, Planner, PlanRequest, PlanSettings, between_of
-from keyroute.core.statistics import Period, imbalance
+from keyroute.core.statistics import PartitionPlacement, Period, QueryStatistics, imbalance
 from keyroute.core.table import GroupShape, no_tables
 from keyroute.simulate.counting import Segment, count, targets, went_where
 from keyroute.simulate.result import Measure, Step
@@ -30,7 +31,7 @@ class Setup:
 
     A period is fed in `steps` of as many rows each: between them a planner may place keys that are
     new. `gate` is what a plan must hold up against, as in the controller; without it all plans are
-    taken.
+    taken. `keep` is given what is known at the end, for other planners.
     """
 
     planner: Planner
@@ -38,6 +39,7 @@ class Setup:
     plan: PlanSettings = field(default_factory=PlanSettings)
     steps: int = 8
     gate: DecisionSettings | None = None
+    keep: Callable[[Dump], None] | None = None
     clock: Callable[[], float] = time.perf_counter
 
 
@@ -56,6 +58,8 @@ def replay(cuts: Sequence[Cut], setup: Setup) -> Iterator[Step]:
         step = run.step(number, now, following, predicted)
         yield step
         predicted = step.next.locality
+    if setup.keep is not None:
+        setup.keep(run.dump(len(cuts) - 1))
 
 
 @dataclass
@@ -103,6 +107,19 @@ class _Run:
             plan_s=took,
             why=why,
         )
+
+    def dump(self, number: int) -> Dump:
+        """All that a driver would know after the last period, whose number it is."""
+        newest = count(number, self.segments, self.shapes)
+        where = tuple(
+            PartitionPlacement(shape.group, partition, f"executor {partition}", "")
+            for shape in self.shapes
+            for partition in range(shape.partitions)
+        )
+        periods = (*self.periods, newest)[-HISTORY:]
+        version = self.tables.version
+        known = QueryStatistics(QUERY, "", QUERY, periods, where, version, number)
+        return Dump(known, self.shapes, self.tables, by="keyroute simulate")
 
     def _plan(self) -> tuple[Plan | None, str]:
         request = self._request(self.periods)

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from keyroute.cli.main import app
+from keyroute.core.dump import decode
 
 
 @pytest.fixture
@@ -103,3 +104,19 @@ def test_an_option_that_the_planner_does_not_have_is_refused(stream: Path, tmp_p
     code, _, errors = run(stream, *asked)
     assert code != 0
     assert "metis has no option 'theta'" in " ".join(errors.split())
+
+
+def test_a_dump_of_the_end_is_what_planners_take(stream: Path, tmp_path: Path) -> None:
+    keys = ("--keys", "user,page", "--rows", 480, "--parts", 2, "--steps", 1)
+    file = tmp_path / "visits.dump"
+    code, _, errors = run(stream, *keys, "--out", tmp_path / "out", "--dump", file)
+    assert code == 0, errors
+    known = decode(file.read_bytes())
+    # All four days, the last one under the last table, by which its rows stay where they are.
+    assert [period.rows for period in known.statistics.periods] == [480] * 4
+    assert known.current.version == known.statistics.periods[-1].table_version == 3
+    assert known.statistics.placed == (0, 1)
+    assert (known.statistics.periods[-1].measured_locality() or 0) > 0.9
+    result = CliRunner().invoke(app, ["plan", str(file), "--json"])
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["locality"] > 0.9

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import streams
 from keyroute.controller.planning import Current, Planning, consider
 from keyroute.controller.snapshot import DriverView, Snapshot
-from keyroute.core.decision import DecisionSettings, Stay
+from keyroute.core.decision import Decision, DecisionSettings, Move, Stay
 from keyroute.core.plan import CannotPlan, Plan, PlanRequest
 from keyroute.core.statistics import (
     GroupStatistics,
@@ -19,6 +20,7 @@ from keyroute.core.statistics import (
     QueryStatistics,
 )
 from keyroute.core.table import GroupShape, no_tables
+from keyroute.planners.metis import plan_metis
 from keyroute.v1.reconfiguration_pb2 import COMMIT, Reconfiguration
 from keyroute.v1.status_pb2 import QueryStatus
 from keyroute.zookeeper.payloads import InForce, Live, QueryMeta
@@ -111,3 +113,33 @@ def test_the_next_version_counts_what_the_driver_says() -> None:
     driver = DriverView(QueryStatus(query_id="q", table_version=12), STATISTICS)
     assert replace(SNAPSHOT, driver=driver).drivers_own_version == 12
     assert STATE.next_version(12) == 13
+
+
+def test_new_keys_get_a_place_between_full_plans_where_that_is_asked_for() -> None:
+    """Half of the clusters come up once a table is in force; rows are too few for a full plan."""
+    shapes = (streams.shape(0), streams.shape(1))
+    old = [tuple(ids % 150 for ids in streams.correlated(s, 4000, clusters=15)) for s in (1, 2)]
+    first = plan_metis(
+        PlanRequest("q", shapes, tuple(map(streams.count, old)), no_tables("q"))  # type: ignore[arg-type]
+    ).tables(4, "q")
+    under = tuple(streams.count(streams.correlated(seed, 8000), first) for seed in (3, 4, 5))
+    statistics = replace(STATISTICS, periods=under, placement=())
+    state = replace(STATE, meta=QueryMeta("q", "flights", shapes))
+    snapshot = replace(SNAPSHOT, state=state, driver=replace(DRIVER, statistics=statistics))
+    decision = DecisionSettings(min_rows=10**9, holdout_rows=1)
+
+    def decided(new_keys_rows: int) -> Decision:
+        planning = Planning(plan_metis, decision, new_keys_rows=new_keys_rows)
+        return consider(snapshot, Current(first), planning, 100_000)
+
+    placed = decided(20_000)
+    assert isinstance(placed, Move), placed.reason
+    assert placed.outlook is not None
+    assert placed.outlook.gain > 0.05
+    for table, before in zip(placed.plan.groups, first.groups, strict=True):
+        assert table.entries > before.entries
+        assert table.explicit(before.fingerprints).tolist() == before.targets.tolist()
+    for rows in (0, 30_000):
+        stays = decided(rows)
+        assert isinstance(stays, Stay)
+        assert "a plan needs 1,000,000,000" in stays.reason
