@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,9 @@ from keyroute.core.statistics import EdgeStatistics, GroupStatistics, Period
 from keyroute.core.table import GroupTable, Int32Array, Int64Array, RoutingTables
 
 ANYWHERE = -1
+
+KEPT = 8
+"""Periods (times groups) whose keys are kept sorted; arrays that are shared so are read only."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,8 +49,19 @@ class KeySlots:
         return found
 
 
+@lru_cache(maxsize=KEPT)
+def counted_keys(group: int, period: Period) -> tuple[Int64Array, FloatArray]:
+    """`rows_of_keys`, kept for the newest periods: a plan's figures all ask for them."""
+    return rows_of_keys(group, period)
+
+
 def key_slots(group: int, periods: Iterable[Period]) -> KeySlots:
     """What some periods know of the slots of a group's keys."""
+    return _key_slots(group, tuple(periods))
+
+
+@lru_cache(maxsize=KEPT)
+def _key_slots(group: int, periods: tuple[Period, ...]) -> KeySlots:
     known = [
         (g.keys.fingerprints, g.keys.slots)
         for p in periods
@@ -100,7 +115,7 @@ class SiteRows:
 def site_rows(table: GroupTable, group: GroupStatistics, period: Period) -> SiteRows:
     """Rows of a group's sites in one period, of which `group` is a part."""
     shape = table.shape
-    prints, counts = rows_of_keys(shape.group, period)
+    prints, counts = counted_keys(shape.group, period)
     slots = key_slots(shape.group, [period])
     sites = sites_of(table, slots, prints)
     explicit = sites >= shape.slots

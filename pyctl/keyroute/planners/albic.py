@@ -17,7 +17,7 @@ from keyroute.core.plan import Plan, PlanRequest, PlanSettings, only_options, op
 from keyroute.core.table import Int32Array
 from keyroute.planners.albic_collocation import improve, maintain
 from keyroute.planners.albic_greedy import descend
-from keyroute.planners.albic_milp import PRECISION, REL_GAP, objective, solve
+from keyroute.planners.albic_milp import MAX_VARIABLES, PRECISION, REL_GAP, objective, solve
 from keyroute.planners.albic_model import Model, Rates, model, rates
 from keyroute.planners.albic_units import Units, units
 from keyroute.planners.answer import answer, parts_of
@@ -48,11 +48,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Answer:
-    """Node of each key group, its load distance, and HiGHS's gap (None: HiGHS had nothing)."""
+    """Node of each key group, its load distance, and for people, how it was found."""
 
     at: Int32Array
     distance: float
-    gap: float | None
+    how: str
 
 
 def plan_albic(request: PlanRequest) -> Plan:
@@ -114,8 +114,7 @@ def _solve(posed: Model, pairs: Sequence[Rates], options: Options, budget: float
         pins = {**improve(posed, pairs, piece, new, budget), **posed.pins}
         bundled = units(posed, piece, pins)
         found = _attempt(posed, bundled, budget, options, left / 2, last=not share)
-        if found.gap != 0:
-            left /= 2
+        left /= 2
         if best is None or found.distance < best.distance:
             best = found
         if best.distance <= options.max_load_distance:
@@ -132,32 +131,29 @@ def _attempt(
     The program is not asked where descent is far from the largest load distance, for then it is the
     units that are too large; at the last it is.
     """
-    candidates = [descend(posed, bundled, budget, PRECISION)]
-    gap = None
+    first = descend(posed, bundled, budget, PRECISION)
+    candidates = [first]
     near = FAR * options.max_load_distance
-    if last or posed.distance(bundled.spread(posed, candidates[0])) <= near:
-        known = objective(posed, bundled, candidates[0])
-        solved = solve(posed, bundled, budget, seconds, known)
-        if solved is not None:
-            gap = solved.gap
-            candidates += [
-                solved.at,
-                descend(posed, bundled, budget, PRECISION, solved.at),
-            ]
+    if not last and posed.distance(bundled.spread(posed, first)) > near:
+        how = "by descent: the sets are too large"
+    elif len(bundled.home) * posed.nodes > MAX_VARIABLES:
+        how = "by descent: there is too much for HiGHS"
+    else:
+        solved = solve(posed, bundled, budget, seconds, objective(posed, bundled, first))
+        if solved is None:
+            how = "by descent: HiGHS had no better one in time"
+        else:
+            done = solved.gap <= REL_GAP
+            how = "HiGHS came to its end" if done else f"HiGHS stopped at a gap of {solved.gap:.0%}"
+            candidates += [solved.at, descend(posed, bundled, budget, PRECISION, solved.at)]
     at = min(candidates, key=lambda c: objective(posed, bundled, c))
     spread = bundled.spread(posed, at)
-    return _Answer(spread, posed.distance(spread), gap)
+    return _Answer(spread, posed.distance(spread), how)
 
 
 def _told(posed: Model, found: _Answer) -> str:
     moved = int((found.at != posed.home).sum())
-    if found.gap is None:
-        how = "by descent: HiGHS had no better one in time"
-    elif found.gap <= REL_GAP:
-        how = "HiGHS came to its end"
-    else:
-        how = f"HiGHS stopped at a gap of {found.gap:.0%}"
-    told = f"albic: load distance {found.distance:.2%} ({how}), {moved} key groups move"
+    told = f"albic: load distance {found.distance:.2%} ({found.how}), {moved} key groups move"
     if posed.leaving.any():
         staying = ~posed.leaving[found.at]
         empty = bool(staying.all())

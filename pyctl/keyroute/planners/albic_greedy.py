@@ -15,6 +15,10 @@ from keyroute.planners.albic_model import Model
 from keyroute.planners.albic_units import Units
 
 MAX_MOVES = 2_000
+
+TRIED = 8
+"""Nodes, the worst first, that a step looks at."""
+
 _SLACK = 1e-12
 
 
@@ -30,7 +34,7 @@ def descend(
     at = np.where(units.pinned >= 0, units.pinned, at).astype(np.int32)
     descent = _Descent(model, units, budget, at)
     for _ in range(MAX_MOVES):
-        if descent.is_done(goal) or not (descent.move() or descent.swap()):
+        if descent.is_done(goal) or not descent.step():
             break
     descent.drain()
     return descent.at
@@ -58,33 +62,48 @@ class _Descent:
             if (self.units.cost[unit] <= self.left + _SLACK).all():
                 self._put(int(unit), int((staying + self.off.sum(axis=1)).argmin()))
 
-    def move(self) -> bool:
-        """Moves the unit that brings most; False where none brings anything."""
-        free, load = self.free, self.units.load[self.free]
-        here = (self.off[self.at[free]] * load).sum(axis=1)
-        square = (load**2).sum(axis=1)
-        gain = here[:, None] - load @ self.off.T - square[:, None]
-        gain[:, self.model.leaving] = 0.0
-        gain[np.arange(len(free)), self.at[free]] = 0.0
-        away = self.at[free] == self.units.home[free]
-        gain[away & (self.units.cost[free] > self.left + _SLACK).any(axis=1)] = 0.0
-        if not gain.size or gain.max() <= _SLACK:
+    def step(self) -> bool:
+        """The best move, else the best swap, of the worst node for which there is one."""
+        counted = np.where(self.model.counted, np.abs(self.off), 0.0)
+        leaving = np.where(self.model.leaving[:, None], self.off, 0.0)
+        badness = np.maximum(counted, leaving).max(axis=1)
+        worst = np.argsort(-badness, kind="stable")[:TRIED]
+        return any(self._move(int(w)) or self._swap(int(w)) for w in worst)
+
+    def _move(self, worst: int) -> bool:
+        """Moves the unit from or to a node that brings most; False where none brings anything."""
+        at = self.at[self.free]
+        best, choice = _SLACK, None
+        for units, to in (
+            (self.free[at == worst], np.flatnonzero(~self.model.leaving)),
+            (self.free[at != worst], np.array([worst])),
+        ):
+            if not len(units) or self.model.leaving[to].any():
+                continue
+            load = self.units.load[units]
+            gain = (self.off[self.at[units]] * load).sum(1)[:, None] - load @ self.off[to].T
+            gain -= (load**2).sum(axis=1)[:, None]
+            gain[self.at[units][:, None] == to[None, :]] = 0.0
+            away = self.at[units] == self.units.home[units]
+            gain[away & (self.units.cost[units] > self.left + _SLACK).any(axis=1)] = 0.0
+            if gain.max() > best:
+                best = float(gain.max())
+                unit, node = np.unravel_index(int(gain.argmax()), gain.shape)
+                choice = (int(units[unit]), int(to[node]))
+        if choice is None:
             return False
-        best, to = np.unravel_index(int(gain.argmax()), gain.shape)
-        self._put(int(free[best]), int(to))
+        self._put(*choice)
         return True
 
-    def swap(self) -> bool:
-        """Swaps a unit of the worst node with another's; False where that brings nothing."""
-        distance = np.where(self.model.counted, np.abs(self.off), 0.0).max(axis=1)
-        worst = int(distance.argmax())
+    def _swap(self, worst: int) -> bool:
+        """Swaps a unit of a node with another's; False where that brings nothing."""
         mine = self.free[self.at[self.free] == worst]
         others = self.free[(self.at[self.free] != worst) & ~self.model.leaving[self.at[self.free]]]
         if not len(mine) or not len(others) or self.model.leaving[worst]:
             return False
         there = self.at[others]
         load, theirs = self.units.load[mine], self.units.load[others]
-        # d = load of mine - load of theirs goes from the worst node to the other.
+        # The load of mine less that of theirs goes from the worst node to the other.
         pull = self.off[worst] - self.off[there]
         gain = load @ pull.T - (theirs * pull).sum(axis=1)[None, :]
         gain -= (load**2).sum(1)[:, None] + (theirs**2).sum(1)[None, :] - 2 * load @ theirs.T

@@ -32,6 +32,9 @@ PRECISION = 2e-3
 
 REL_GAP = 0.02
 
+MAX_VARIABLES = 12_000
+"""Larger programs are not for HiGHS: its preparations alone would be above any time limit."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:

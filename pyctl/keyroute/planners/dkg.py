@@ -18,7 +18,7 @@ from keyroute.core.sites import key_slots
 from keyroute.core.table import GroupShape, GroupTable, Int32Array, Int64Array
 from keyroute.planners.answer import answer, parts_of
 from keyroute.planners.relabel import relabel
-from keyroute.planners.scheduling import level, loads_of, longest_first, stay_below
+from keyroute.planners.scheduling import even_out, level, loads_of, longest_first, stay_below
 from keyroute.planners.slot_groups import decay, weighted_rows
 
 THETA = 0.01
@@ -118,10 +118,10 @@ def _schedule(items: _Items, slack: float) -> Int32Array:
     """LPT, or what stays nearer to the tables in force and is as good or within the bound."""
     fresh = longest_first(items.sizes, items.base)
     best = level(items.sizes, items.base)
+    enough = max(best.mean * (1 + slack), _worst(items, fresh, best.hot)) * (1 + 1e-9)
     near = stay_below(items.sizes, items.base, items.home, best, slack)
-    if _worst(items, near, best.hot) <= max(
-        best.mean * (1 + slack), _worst(items, fresh, best.hot)
-    ) * (1 + 1e-9):
+    near = even_out(items.sizes, items.base, near, best, enough)
+    if _worst(items, near, best.hot) <= enough:
         return near
     return relabel(fresh, items.home, items.sizes, len(items.base))
 

@@ -13,6 +13,8 @@ import numpy as np
 from keyroute.core.graph import FloatArray
 from keyroute.core.table import Int32Array, Int64Array
 
+MAX_SWAPS = 2_000
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
@@ -68,6 +70,40 @@ def stay_below(
             to = int(loads.argmin())
         at[item] = to
         loads[to] += size
+    return at
+
+
+def even_out(
+    sizes: FloatArray, base: FloatArray, at: Int32Array, best: Level, goal: float
+) -> Int32Array:
+    """The same, but the fullest partition without a hot item gives to others until it is at `goal`.
+
+    It gives an item, or swaps one for a smaller one, as lessens the sum of squared loads most.
+    """
+    at = at.copy()
+    loads = loads_of(sizes, base, at)
+    loads[at[best.hot]] = np.nan
+    for _ in range(MAX_SWAPS):
+        fullest = int(np.nanargmax(loads))
+        if loads[fullest] <= goal:
+            break
+        mine = np.flatnonzero(at == fullest)
+        others = np.flatnonzero((at != fullest) & ~np.isnan(loads[at]))
+        lightest = int(np.nanargmin(loads))
+        # The last column stands for giving an item away, to the lightest partition.
+        given = np.append(sizes[others], 0.0)
+        distance = np.append(loads[fullest] - loads[at[others]], loads[fullest] - loads[lightest])
+        less = sizes[mine][:, None] - given[None, :]
+        gain = less * (distance[None, :] - less)
+        if not gain.size or gain.max() <= 1e-12 * goal**2:
+            break
+        item, other = np.unravel_index(int(gain.argmax()), gain.shape)
+        to = int(at[others[other]]) if other < len(others) else lightest
+        if other < len(others):
+            at[others[other]] = fullest
+        at[mine[item]] = to
+        loads[fullest] -= less[item, other]
+        loads[to] += less[item, other]
     return at
 
 

@@ -82,6 +82,12 @@ def test_little_moves_from_hash() -> None:
     assert planned.worst_imbalance <= 1.01 * max(1.0, float(np.bincount(ids).max()) * 6 / ROWS)
 
 
+def test_little_moves_where_slots_are_large_for_the_bound() -> None:
+    planned = plan(streams.count((zipf(4, 0.4),), n=48))
+    assert planned.moved_weight < 0.15
+    assert planned.worst_imbalance <= 1.02
+
+
 def test_light_entries_are_dropped_and_counted() -> None:
     period = streams.count(streams.correlated(1, ROWS, keys=3_000))
     shapes = tuple(g.shape for g in period.groups)

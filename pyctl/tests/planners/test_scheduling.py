@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyroute.core.graph import FloatArray
-from keyroute.planners.scheduling import level, loads_of, longest_first, stay_below
+from keyroute.planners.scheduling import even_out, level, loads_of, longest_first, stay_below
 
 SIZES = st.lists(st.integers(0, 40), min_size=1, max_size=7).map(lambda x: np.array(x, float))
 
@@ -62,3 +62,26 @@ def test_who_fits_does_not_move() -> None:
     best = level(sizes, np.zeros(2))
     assert stay_below(sizes, np.zeros(2), home, best, 0.1).tolist() == home.tolist()
     assert best.mean == pytest.approx(6.5)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6))
+def test_the_fullest_gives_until_the_goal(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes, base = rng.pareto(1.5, 60), np.zeros(n)
+    best = level(sizes, base)
+    before = stay_below(sizes, base, rng.integers(0, n, 60).astype(np.int32), best, 0.3)
+    after = even_out(sizes, base, before, best, best.mean * 1.05)
+    assert after[best.hot].tolist() == before[best.hot].tolist()
+    others = np.setdiff1d(np.arange(n), before[best.hot])
+    old, new = (loads_of(sizes, base, at)[others].max() for at in (before, after))
+    assert new <= old + 1e-9
+    assert np.isin(np.delete(after, best.hot), others).all()
+    if old <= best.mean * 1.05:
+        assert after.tolist() == before.tolist()
+
+
+def test_a_swap_is_made_where_no_item_can_be_given() -> None:
+    sizes, at = np.array([6.0, 4.0, 5.0, 3.0]), np.array([0, 0, 1, 1], np.int32)
+    even = even_out(sizes, np.zeros(2), at, level(sizes, np.zeros(2)), 9.0)
+    assert loads_of(sizes, np.zeros(2), even).tolist() == [9, 9]
