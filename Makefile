@@ -108,7 +108,7 @@ soak: $(JAR) $(TESTS_JAR) ## random streams, changes and faults beside Spark alo
 	PYTHONPATH=integration_tests:pyctl $(BIN)/python -m differential.soak \
 	  --minutes $(MINUTES) --results target/soak.jsonl $(OPTIONS)
 
-bench-planning: .venv/ready ## the default planner beside plain METIS (OPTIONS="--streams DIR --vega FILE --time"), in target/bench/planning.json
+bench-planning: .venv/ready ## the default planner beside plain METIS (OPTIONS="--streams DIR --vega FILE --time 1e6"), in target/bench/planning.json
 	$(BIN)/python benchmarks/planning.py $(OPTIONS)
 
 format: .venv/ready ## rewrites both languages in the project's format

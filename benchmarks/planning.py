@@ -20,6 +20,7 @@ from typing import Any
 
 from baselines.reference import plan_reference
 from planning_streams import Named, all_streams, renewed, shuffled
+from planning_time import times
 from results import described
 
 from keyroute import planners
@@ -84,6 +85,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="names that hold this text")
     parser.add_argument("--planners", default=",".join(PLANNERS))
     parser.add_argument("--seeds", type=int, default=len(SEEDS))
+    parser.add_argument("--time", type=float, metavar="EDGES", help="also time plans of so many")
     parser.add_argument("--out", type=Path, default=OUT)
     asked = parser.parse_args()
     streams = all_streams(asked.streams, asked.vega)
@@ -98,8 +100,9 @@ def main() -> None:
             found = figures(cuts, planner, SEEDS[: asked.seeds])
             done[stream.name][planner] = found
             print(f"{stream.name:20} {planner:10} {_line(found)}", file=sys.stderr, flush=True)
+    timed = {"time": times(int(asked.time))} if asked.time else {}
     asked.out.parent.mkdir(parents=True, exist_ok=True)
-    asked.out.write_text(json.dumps({**described(), "streams": done}, indent=2) + "\n")
+    asked.out.write_text(json.dumps({**described(), "streams": done, **timed}, indent=2) + "\n")
 
 
 def _line(found: dict[str, Any]) -> str:

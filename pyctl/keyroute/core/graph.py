@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +83,10 @@ def faded(age: int, half_life: float) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counted:
-    """One period's rows: of vertices `at`, and of pairs, indices into a history's pairs."""
+    """One period's rows: of vertices `at`, and of pairs, indices into a history's pairs.
+
+    A pair is there twice where rows go both ways.
+    """
 
     at: Int64Array
     rows: FloatArray
@@ -141,7 +145,7 @@ class KeyHistory:
         for period, by in zip(self.periods, decay, strict=True):
             if by:
                 weight[period.at] += by * period.rows
-                pairs[period.pair] += by * period.pair_rows
+                pairs += by * np.bincount(period.pair, period.pair_rows, minlength=len(pairs))
         return weight, pairs
 
     def _by_group(self, of_keys: FloatArray) -> FloatArray:
@@ -190,12 +194,11 @@ def _counted(
         start + np.searchsorted(known, seen)
         for start, known, (seen, _) in zip(starts, keys, counted, strict=False)
     ]
-    pairs, inverse = np.unique(pair, return_inverse=True)
     return Counted(
         at=np.concatenate([np.empty(0, np.int64), *at]),
         rows=np.concatenate([np.empty(0), *(r for _, r in counted)]),
-        pair=pairs,
-        pair_rows=np.bincount(inverse, rows, minlength=len(pairs)).astype(np.float64),
+        pair=pair,
+        pair_rows=rows,
     )
 
 
@@ -205,10 +208,12 @@ def _keys_of(shape: GroupShape, period: Period) -> tuple[Int64Array, FloatArray]
     return rows_of_keys(shape.group, period)
 
 
+@lru_cache(maxsize=8)
 def rows_of_keys(group: int, period: Period) -> tuple[Int64Array, FloatArray]:
     """Fingerprints of a group's counted keys in one period, ascending, and their rows.
 
-    A key's rows are the largest of what its sketch and each list of pairs guarantee.
+    A key's rows are the largest of what its sketch and each list of pairs guarantee. The newest
+    answers are kept, since all that is said of a plan begins with them; they cannot be written.
     """
     sources = [
         (g.keys.fingerprints, g.keys.counts - g.keys.errors)
@@ -221,12 +226,25 @@ def rows_of_keys(group: int, period: Period) -> tuple[Int64Array, FloatArray]:
             sources.append((edge.pairs.upstream, rows))
         if edge.downstream_group == group:
             sources.append((edge.pairs.downstream, rows))
-    fingerprints = np.unique(np.concatenate([np.empty(0, np.int64), *(f for f, _ in sources)]))
+    summed = [_summed(of, rows) for of, rows in sources]
+    fingerprints = np.unique(np.concatenate([np.empty(0, np.int64), *(f for f, _ in summed)]))
     most = np.zeros(len(fingerprints))
-    for source, rows in sources:
+    for source, of_source in summed:
         at = np.searchsorted(fingerprints, source)
-        most = np.maximum(most, np.bincount(at, rows, minlength=len(fingerprints)))
+        most[at] = np.maximum(most[at], of_source)
+    fingerprints.setflags(write=False)
+    most.setflags(write=False)
     return fingerprints, most
+
+
+def _summed(keys: Int64Array, rows: Int64Array) -> tuple[Int64Array, FloatArray]:
+    """Distinct keys, ascending, and the sums of their rows."""
+    order = np.argsort(keys)
+    ordered = keys[order]
+    first = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
+    if not len(first):
+        return np.empty(0, np.int64), np.empty(0)
+    return ordered[first], np.add.reduceat(rows[order].astype(np.float64), first)
 
 
 def _ends(

@@ -25,15 +25,16 @@ def answer(
     tables = RoutingTables(0, request.query_id, ordered, parts)
     change = moved(request.current, tables, newest)
     floors = score.floors(newest, request.settings.alpha)
+    levels = score.locality_by_level(tables, newest, request.topology, request.placed)
     return Plan(
         groups=ordered,
         parts=parts,
-        predicted_locality=score.locality(tables, newest, request.placed) or 0.0,
+        predicted_locality=levels.get("executor", 0.0),
         predicted_imbalance=score.expected_imbalance(tables, newest),
         moved_weight=change.weight,
         moved_keys=change.keys,
         why=why + "".join(_floor(group, least) for group, least in floors.items()),
-        locality_by_level=score.locality_by_level(tables, newest, request.topology, request.placed),
+        locality_by_level=levels,
         floors=floors,
     )
 
@@ -48,6 +49,8 @@ def parts_of(request: PlanRequest, groups: Iterable[GroupTable]) -> tuple[int, .
     if len(counts) != 1:
         return ()
     n = counts.pop()
+    if not (0 < request.executors < n or request.topology.hosts or request.topology.zones):
+        return ()
     wanted = RoutingTables(0, request.query_id, tables)
     between = np.zeros((n, n))
     for rows in score.between_partitions(wanted, request.periods[-1:]):
