@@ -2,7 +2,8 @@
 
 Each arm is an application of its own; arms take turns for several rounds. The figure is the CPU
 time of all tasks (Spark's task metrics, from the event log) of the batches after the first two.
-The second plain arm shows the noise.
+The second plain arm shows the noise. With --chain every row goes on to a second operator, so that
+pairs of keys and of slots are counted, too.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ ARMS = {
 _WARM_BATCHES = 2
 
 
-def workload(log: str, batches: int, rows: int, keys: int, conf: dict[str, str] | None) -> None:
+def workload(
+    log: str, batches: int, rows: int, keys: int, chain: bool, conf: dict[str, str] | None
+) -> None:
     """One application: drops duplicates of narrow rows, batch after batch."""
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as F
@@ -54,10 +57,15 @@ def workload(log: str, batches: int, rows: int, keys: int, conf: dict[str, str] 
     spark = builder.getOrCreate()
     source = spark.readStream.format("rate-micro-batch").option("numPartitions", 2)
     source = source.option("rowsPerBatch", rows)
-    frame = source.load().select((F.hash("value") % keys).cast("long").alias("k"))
+    frame = source.load().select((F.hash("value") % keys).cast("long").alias("k"), "value")
     # No partial aggregation below the exchange: every row is routed, and counted.
+    if chain:
+        # The first operator lets every row pass.
+        both = frame.dropDuplicates(["k", "value"])
+        frame = both.select((F.hash("k") % (keys // 10)).cast("long").alias("k"))
     query = (
-        frame.dropDuplicates(["k"])
+        frame.select("k")
+        .dropDuplicates(["k"])
         .writeStream.format("noop")
         .outputMode("append")
         .option("checkpointLocation", f"{log}/checkpoint")
@@ -89,10 +97,10 @@ def cpu_seconds(log: Path) -> float:
     return total / 1e9
 
 
-def measure(arm: str, batches: int, rows: int, keys: int) -> float:
+def measure(arm: str, batches: int, rows: int, keys: int, chain: bool) -> float:
     """Runs one arm in a process of its own."""
     with tempfile.TemporaryDirectory(prefix="keyroute-overhead-") as log:
-        work = json.dumps([log, batches, rows, keys, ARMS[arm]])
+        work = json.dumps([log, batches, rows, keys, chain, ARMS[arm]])
         subprocess.run(
             [sys.executable, __file__, "--workload", work], check=True, stderr=subprocess.DEVNULL
         )
@@ -105,6 +113,7 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=12)
     parser.add_argument("--rows", type=int, default=400_000, help="rows of a batch")
     parser.add_argument("--keys", type=int, default=100_000)
+    parser.add_argument("--chain", action="store_true", help="two operators, one after the other")
     parser.add_argument("--workload", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.workload:
@@ -113,14 +122,15 @@ def main() -> None:
     seconds: dict[str, list[float]] = {arm: [] for arm in ARMS}
     for round_ in range(arguments.rounds):
         for arm, measured in seconds.items():
-            measured.append(measure(arm, arguments.batches, arguments.rows, arguments.keys))
+            a = arguments
+            measured.append(measure(arm, a.batches, a.rows, a.keys, a.chain))
             print(f"round {round_ + 1}: {arm}: {measured[-1]:.2f} s of CPU", flush=True)
     base = statistics.median(seconds["plain"])
     ratios = {arm: round(statistics.median(s) / base, 4) for arm, s in seconds.items()}
     for arm, ratio in ratios.items():
         print(f"{arm}: {ratio:.3f}")
     figures = {"cpu_seconds": seconds, "ratio_to_plain": ratios, "arguments": vars(arguments)}
-    print(save("overhead", figures))
+    print(save("overhead-chain" if arguments.chain else "overhead", figures))
 
 
 if __name__ == "__main__":
