@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keyroute.core.graph import FloatArray
-from keyroute.core.sites import ANYWHERE, counted_keys, key_slots, slots_are_known
+from keyroute.core.graph import FloatArray, rows_of_keys
+from keyroute.core.sites import ANYWHERE, key_slots, slots_are_known
 from keyroute.core.statistics import GroupStatistics, Period
 from keyroute.core.table import GroupTable, Int32Array, Int64Array, RoutingTables
 
@@ -41,7 +41,7 @@ def moved(older: RoutingTables, newer: RoutingTables, periods: Iterable[Period])
 
 
 def _rows(before: GroupTable, after: GroupTable, group: GroupStatistics, period: Period) -> float:
-    prints, counts = counted_keys(group.shape.group, period)
+    prints, counts = rows_of_keys(group.shape.group, period)
     slots = key_slots(group.shape.group, [period]).find(prints)
     chance = _chance(before, after, prints, slots)
     # Keys without an entry and without a known slot are among the rest.
@@ -63,7 +63,7 @@ def _rows(before: GroupTable, after: GroupTable, group: GroupStatistics, period:
 def _keys(before: GroupTable, after: GroupTable, periods: tuple[Period, ...]) -> int:
     counted = np.unique(
         np.concatenate(
-            [np.empty(0, np.int64), *(counted_keys(before.shape.group, p)[0] for p in periods)]
+            [np.empty(0, np.int64), *(rows_of_keys(before.shape.group, p)[0] for p in periods)]
         )
     )
     slots = key_slots(before.shape.group, periods).find(counted)

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from keyroute.core.graph import FloatArray
+from keyroute.core.graph import FloatArray, rows_of_keys
 from keyroute.core.plan import Topology
-from keyroute.core.sites import Flow, counted_keys, flow, partitions_of, site_rows, spread_of
+from keyroute.core.sites import Flow, flow, partitions_of, site_rows, spread_of
 from keyroute.core.statistics import EdgeStatistics, GroupStatistics, Period, imbalance
 from keyroute.core.table import GroupShape, Int32Array, Int64Array, RoutingTables
 
@@ -98,7 +98,7 @@ def floors(periods: Iterable[Period], alpha: float) -> dict[int, float]:
     worst: dict[int, float] = {}
     for period in periods:
         for group in period.groups:
-            _, rows = counted_keys(group.shape.group, period)
+            _, rows = rows_of_keys(group.shape.group, period)
             least = float(rows.max(initial=0.0)) * group.shape.partitions / max(group.rows, 1)
             worst[group.shape.group] = max(least, worst.get(group.shape.group, 0.0))
     return {group: least for group, least in sorted(worst.items()) if least > alpha}

@@ -28,7 +28,7 @@ from keyroute.core.table import GroupTable, Int32Array, Int64Array, RoutingTable
 ANYWHERE = -1
 
 KEPT = 8
-"""Periods (times groups) whose keys are kept sorted; arrays that are shared so are read only."""
+"""Periods (times groups) whose keys are kept sorted, beyond the plan that asked for them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,29 +49,28 @@ class KeySlots:
         return found
 
 
-@lru_cache(maxsize=KEPT)
-def counted_keys(group: int, period: Period) -> tuple[Int64Array, FloatArray]:
-    """`rows_of_keys`, kept for the newest periods: a plan's figures all ask for them."""
-    return rows_of_keys(group, period)
-
-
 def key_slots(group: int, periods: Iterable[Period]) -> KeySlots:
     """What some periods know of the slots of a group's keys."""
-    return _key_slots(group, tuple(periods))
+    each = [_slots_of_period(group, period) for period in periods]
+    return each[0] if len(each) == 1 else _united(each)
 
 
 @lru_cache(maxsize=KEPT)
-def _key_slots(group: int, periods: tuple[Period, ...]) -> KeySlots:
-    known = [
-        (g.keys.fingerprints, g.keys.slots)
-        for p in periods
-        for g in p.groups
-        if g.shape.group == group
-        and g.shape.stable_slots
-        and len(g.keys.slots) == len(g.keys.fingerprints)
-    ]
-    prints = np.concatenate([np.empty(0, np.int64), *(f for f, _ in known)])
-    slots = np.concatenate([np.empty(0, np.int64), *(s for _, s in known)])
+def _slots_of_period(group: int, period: Period) -> KeySlots:
+    return _united(
+        [
+            KeySlots(g.keys.fingerprints, g.keys.slots)
+            for g in period.groups
+            if g.shape.group == group
+            and g.shape.stable_slots
+            and len(g.keys.slots) == len(g.keys.fingerprints)
+        ]
+    )
+
+
+def _united(known: list[KeySlots]) -> KeySlots:
+    prints = np.concatenate([np.empty(0, np.int64), *(k.fingerprints for k in known)])
+    slots = np.concatenate([np.empty(0, np.int64), *(k.slots for k in known)])
     prints, first = np.unique(prints, return_index=True)
     return KeySlots(prints, slots[first])
 
@@ -115,7 +114,7 @@ class SiteRows:
 def site_rows(table: GroupTable, group: GroupStatistics, period: Period) -> SiteRows:
     """Rows of a group's sites in one period, of which `group` is a part."""
     shape = table.shape
-    prints, counts = counted_keys(shape.group, period)
+    prints, counts = rows_of_keys(shape.group, period)
     slots = key_slots(shape.group, [period])
     sites = sites_of(table, slots, prints)
     explicit = sites >= shape.slots

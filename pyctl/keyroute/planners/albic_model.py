@@ -17,7 +17,7 @@ from keyroute.core.plan import CannotPlan, PlanRequest
 from keyroute.core.sites import flow, site_rows
 from keyroute.core.table import Int32Array, Int64Array
 from keyroute.planners.scheduling import level
-from keyroute.planners.slot_groups import SlotGroup, decay
+from keyroute.planners.slot_groups import SlotGroup, decay, leaving_partitions
 
 BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
@@ -89,10 +89,7 @@ def model(request: PlanRequest, groups: Sequence[SlotGroup]) -> Model:
     if len(counts) != 1:
         raise CannotPlan(f"the groups have different numbers of partitions: {counts}")
     n = counts[0]
-    parts = request.current.parts or tuple(range(n))
-    leaving = np.array([part in request.leaving for part in parts])
-    if leaving.all():
-        raise CannotPlan("all parts shall be emptied: none is left for the load")
+    leaving = leaving_partitions(request, n)
     starts = np.cumsum([0, *(len(g.rows) for g in groups)])
     alone = np.zeros((n, len(groups)), bool)
     loads, costs, pins = [], [], {}

@@ -8,7 +8,7 @@ stays where it is while its partition stays within the bound.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from keyroute.core.table import GroupShape, GroupTable, Int32Array, Int64Array
 from keyroute.planners.answer import answer, parts_of
 from keyroute.planners.relabel import relabel
 from keyroute.planners.scheduling import even_out, level, loads_of, longest_first, stay_below
-from keyroute.planners.slot_groups import decay, weighted_rows
+from keyroute.planners.slot_groups import decay, leaving_partitions, weighted_rows
 
 THETA = 0.01
 """Share of a group's rows from which on a key is heavy."""
@@ -48,7 +48,9 @@ def plan_dkg(request: PlanRequest) -> Plan:
         if items is None:
             tables.append(request.current.group(shape))
             continue
-        tables.append(_table(shape, items, _schedule(items, min(theta, settings.alpha - 1))))
+        staying = np.flatnonzero(~leaving_partitions(request, shape.partitions))
+        at = _schedule(_among(items, staying), min(theta, settings.alpha - 1))
+        tables.append(_table(shape, items, staying[at].astype(np.int32)))
         told.append(_told(shape, items))
     if not told:
         raise CannotPlan("there is no group with counted rows")
@@ -112,6 +114,14 @@ def _owners(bucket: Int64Array, buckets: int, in_force: GroupTable) -> Int32Arra
     first = np.zeros(buckets, np.int32)
     first[bucket[::-1]] = in_force.owners()[: len(bucket)][::-1]
     return first
+
+
+def _among(items: _Items, staying: Int64Array) -> _Items:
+    """The items as if the staying partitions, numbered anew, were all there are."""
+    number = np.full(len(items.base), -1, np.int32)
+    number[staying] = np.arange(len(staying))
+    home = np.where(items.home >= 0, number[items.home], -1).astype(np.int32)
+    return replace(items, base=items.base[staying], home=home)
 
 
 def _schedule(items: _Items, slack: float) -> Int32Array:

@@ -114,6 +114,19 @@ def test_slots_that_mean_another_thing_later_stay() -> None:
     assert planned.worst_imbalance == pytest.approx(beside)
 
 
+def test_parts_to_be_emptied_get_nothing() -> None:
+    ids = zipf(8, 0.8)
+    period = streams.count((ids,), n=5)
+    request = PlanRequest(
+        "q", (streams.shape(0, 5),), (period,), no_tables("q"), leaving=frozenset({1, 3})
+    )
+    found = loads(planners.load("dkg")(request), ids, 5)
+    assert (found[1], found[3]) == (0, 0)
+    assert found.max() <= 1.01 * max(ROWS / 3, float(np.bincount(ids).max())) + 1
+    with pytest.raises(CannotPlan, match="none is left for the load"):
+        planners.load("dkg")(replace(request, leaving=frozenset(range(5))))
+
+
 def test_fewer_buckets_by_the_option() -> None:
     planned = plan(streams.count((zipf(6, 1.0),), n=4), mu=2)
     owners = planned.groups[0].owners()
