@@ -76,9 +76,20 @@ def _crowded(shape: GroupShape, one: int, other: int) -> GroupTable:
     return GroupTable(shape, np.array(prints, dtype=np.int64), targets)
 
 
+def _elsewhere(running: Running, token: Path) -> int:
+    """A partition that is on another executor than the first one is."""
+    for _ in range(12):
+        placed = statistics(running.store, token, running.id).placed
+        for partition, executor in enumerate(placed):
+            if executor != placed[0]:
+                return partition
+        # Executors that register late, and reports that come late, are there a batch later.
+        running.run(1)
+    raise AssertionError("all partitions are on one executor")
+
+
 def _spoil(running: Running, token: Path) -> None:
-    placed = statistics(running.store, token, running.id).placed
-    elsewhere = next(p for p, executor in enumerate(placed) if executor != placed[0])
+    elsewhere = _elsewhere(running, token)
     snapshot = registered(running.store, running.id)
     meta = snapshot.state.meta
     assert meta is not None
