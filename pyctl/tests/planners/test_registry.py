@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,15 @@ from keyroute.planners import hash as hash_planner
 
 def test_the_default_and_the_way_back_are_built_in() -> None:
     assert {planners.DEFAULT, "hash"} <= set(planners.names())
+
+
+def test_all_built_in_ones_are_entry_points_of_the_package() -> None:
+    text = (Path(__file__).parents[3] / "pyproject.toml").read_text()
+    section = text.split(f'[project.entry-points."{planners.GROUP}"]')[1].split("\n[")[0]
+    named = dict(re.findall(r'^(\w+) = "(.+)"$', section, re.MULTILINE))
+    assert {"albic", "autoflow", "dkg", "hash", "metis"} == named.keys()
+    for name, value in named.items():
+        assert EntryPoint(name, value, planners.GROUP).load() is planners.load(name)
 
 
 def test_an_unknown_name_is_answered_with_those_there_are() -> None:
