@@ -5,6 +5,8 @@ SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
 MINUTES ?= 60
+# Integration tests wait as much as they work: three processes keep two cores busy.
+PROCESSES ?= -n 3 --dist loadgroup
 export PYSPARK_PYTHON := $(CURDIR)/.venv/bin/python
 export PYTHONPATH := $(CURDIR)/pyctl
 
@@ -75,10 +77,11 @@ demo: $(JAR) ## real flights through two chained operators, reconfigured while t
 test: check integration integration-42 ## everything: check, then the integration tests with real servers
 
 test-all: test ## and all that older Sparks are not tested with in `make test`
-	./sbt spark42/test
-	$(WITH_PYSPARK_42) $(BIN)/python -m pytest --durations=20 integration_tests
+	./sbt -Dtests=all spark42/test
+	$(WITH_PYSPARK_42) $(BIN)/python -m pytest $(PROCESSES) --durations=20 integration_tests
 
-check: check-python check-jvm ## format, lint, types, import contracts, messages, unit tests
+check: .venv/ready ## format, lint, types, import contracts, messages, unit tests
+	$(MAKE) --jobs 2 check-python check-jvm
 
 check-python: .venv/ready
 	$(BIN)/ruff format --check pyctl integration_tests examples benchmarks proto
@@ -89,13 +92,13 @@ check-python: .venv/ready
 	$(BIN)/python -m pytest pyctl/tests benchmarks/tests
 
 check-jvm: .venv/ready $(PYSPARK_42_READY)
-	./sbt scalafmtCheckAll "scalafixAll --check" core/test spark/test bench/compile spark/assembly spark/Test/packageBin \
-	  spark42/scalafmtCheckAll "spark42/testOnly *.OneCellEachSuite" spark42/assembly spark42/Test/packageBin
+	./sbt scalafmtCheckAll spark42/scalafmtCheckAll "scalafixAll --check" \
+	  "all core/test spark/test bench/compile spark/assembly spark/Test/packageBin spark42/test spark42/assembly spark42/Test/packageBin"
 	touch $(JAR) $(TESTS_JAR) $(JAR_42) $(TESTS_JAR_42)
 	mkdir -p pyctl/keyroute/jars && cp $(JAR) pyctl/keyroute/jars/
 
 integration: $(JAR) $(TESTS_JAR)
-	$(BIN)/python -m pytest --durations=20 integration_tests
+	$(BIN)/python -m pytest $(PROCESSES) --durations=20 integration_tests
 
 # One cell for each operator whose code is Python; OneCellEachSuite has the others.
 CELLS_42 := $(foreach cell,numbered-rocksdb-1-changelog numbered_pandas-rocksdb-2 totals_pandas-hdfs,\

@@ -101,12 +101,14 @@ lazy val spark = (project in file("jvm/spark"))
   .configure(plugin("4.3", base => (base / ".venv" / "lib" * "python3*").get().headOption
     .getOrElse(base / ".venv") / "site-packages" / "pyspark"))
 
-/** The newest is tested in full; of others what [[OneCellEachSuite]] has, and the rest on demand. */
+/** The newest is tested in full; of others what [[OneCellEachSuite]] has, unless `-Dtests=all`. */
 lazy val spark42 = (project in file("jvm/spark-4.2"))
   .configure(plugin("4.2", _ / ".pyspark-4.2" / "pyspark"), older)
 
 def older(project: Project): Project = project.settings(
   Test / unmanagedSourceDirectories += sourceDirectory.value / "test" / "older",
+  Test / testOptions ++=
+    (if (sys.props.get("tests").contains("all")) Nil else Seq(Tests.Filter(_.endsWith(".OneCellEachSuite")))),
   // The shared sources are the newest's to look after.
   semanticdbEnabled := false,
   Seq(Compile, Test).map { in =>

@@ -18,4 +18,4 @@ if ! matches "$jar"; then
   mv "$part" "$jar"
 fi
 cd "$root"
-exec "${JAVA_HOME:+$JAVA_HOME/bin/}java" ${SBT_OPTS:--Xmx2g -Xss8m} -Dsbt.color=false -Dsbt.supershell=false -jar "$jar" "$@"
+exec "${JAVA_HOME:+$JAVA_HOME/bin/}java" ${SBT_OPTS:--Xmx3g -Xss8m} -Dsbt.color=false -Dsbt.supershell=false -jar "$jar" "$@"

@@ -1,5 +1,6 @@
 """Fixtures of the integration tests; see `harness/`."""
 
+import pytest
 from harness.application import (
     gateway_token,
     spark,
@@ -27,3 +28,14 @@ __all__ = [
     "tree",
     "zookeeper",
 ]
+
+SHARED = ("spark_zookeeper", "bench", "zookeeper")
+"""What is started once a process of tests, the dearest first."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share what is started once run in one process, and so do those of one file."""
+    for item in items:
+        names = getattr(item, "fixturenames", ())
+        group = next((name for name in SHARED if name in names), item.path.name)
+        item.add_marker(pytest.mark.xdist_group(group))
