@@ -155,7 +155,8 @@ class Bench:
             for sentence in differences(scenario, name, plain.result(), run)
         ]
         if not found:
-            shutil.rmtree(folder)
+            # Executors that are being stopped may still write there.
+            shutil.rmtree(folder, ignore_errors=True)
         return Verdict(
             scenario,
             [run.changes for run in changed],
