@@ -12,6 +12,7 @@ from rich.table import Table
 from keyroute.core.hashes import spark_hash
 from keyroute.core.statistics import imbalance
 from keyroute.demo.recording import Recording, Span
+from keyroute.demo.simulated import locality_after_last_table
 
 # What the demo must show; shares and ratios.
 MIN_CHANGES = 2
@@ -19,6 +20,7 @@ MIN_MOVED = 0.05
 MIN_LOCALITY = 0.75
 MIN_LOCALITY_RATIO = 2.3
 MAX_IMBALANCE = 1.10
+MAX_SIMULATED_ERROR = 0.03
 
 # The demo's operators by the name of their key.
 _OPERATORS = {"A": "tailnum", "B": "route"}
@@ -30,7 +32,8 @@ def summary(
     """All of result.json but `exact`, `rows`, `batches`, `seconds` and `shortfalls`.
 
     `hash_same_rows` is what the empty table would give for the very rows after the last table:
-    Spark's own hash of their keys, modulo the partitions.
+    Spark's own hash of their keys, modulo the partitions. `simulated` is what the simulator finds
+    for them without Spark, None where no table came into force.
     """
     before, after = recording.before_first_table(), recording.after_last_table()
     first = after.batches[0].batch if after.batches else 0
@@ -43,6 +46,9 @@ def summary(
             "before_first_table": before.locality,
             "after_last_table": after.locality,
             "hash_same_rows": float(np.mean(hashed["A"] == hashed["B"])),
+            "simulated": locality_after_last_table(
+                flights, [len(flights) * b // batches for b in recording.switch_batches], partitions
+            ),
         },
         "remote_bytes_per_row": {
             "before_first_table": before.remote_bytes_per_row,
@@ -115,6 +121,12 @@ def shortfalls(result: dict[str, Any]) -> list[str]:
             f"locality {after:.1%} after the last table: less than {MIN_LOCALITY:.0%}, or than "
             f"{MIN_LOCALITY_RATIO} times the {hashed:.1%} of hash"
         )
+    simulated = locality["simulated"]
+    if simulated is not None and abs(simulated - after) > MAX_SIMULATED_ERROR:
+        found.append(
+            f"locality {after:.1%} after the last table, where the simulator finds "
+            f"{simulated:.1%}: more than {MAX_SIMULATED_ERROR * 100:.0f} points apart"
+        )
     if worst > min(MAX_IMBALANCE, worst_hashed):
         found.append(
             f"imbalance {worst:.3f} after the last table: more than {MAX_IMBALANCE}, or than the "
@@ -135,6 +147,8 @@ def as_table(result: dict[str, Any]) -> Table:
         f"{locality['after_last_table']:.1%}",
         f"{locality['hash_same_rows']:.1%}",
     )
+    if locality["simulated"] is not None:
+        table.add_row("locality, simulated", "", f"{locality['simulated']:.1%}", "")
     table.add_row(
         "remote bytes a row",
         f"{remote['before_first_table']:.0f}",

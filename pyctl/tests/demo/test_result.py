@@ -37,6 +37,8 @@ def test_measured_figures_come_from_the_batches() -> None:
     assert figures["batches_measured"] == 4
     assert figures["measured_locality"]["before_first_table"] == pytest.approx(24 / 60)
     assert figures["measured_locality"]["after_last_table"] == pytest.approx(54 / 60)
+    # No two of the pairs share a key, so that all can be kept together.
+    assert figures["measured_locality"]["simulated"] == 1.0
     assert figures["imbalance"]["A"]["after_last_table"] == pytest.approx(32 / 30)
     assert figures["reconfigurations"] == [
         {
@@ -52,9 +54,13 @@ def test_measured_figures_come_from_the_batches() -> None:
     ]
 
 
+def _locality(after: float, hashed: float, simulated: float) -> dict[str, float]:
+    return {"after_last_table": after, "hash_same_rows": hashed, "simulated": simulated}
+
+
 def _shown(**changes: Any) -> dict[str, Any]:
     good = {
-        "measured_locality": {"after_last_table": 0.85, "hash_same_rows": 0.33},
+        "measured_locality": _locality(0.85, 0.33, 0.86),
         "imbalance": {
             "A": {"after_last_table": 1.05, "hash_same_rows": 1.06},
             "B": {"after_last_table": 1.03, "hash_same_rows": 1.23},
@@ -80,8 +86,9 @@ def test_a_demo_that_shows_what_it_is_for_has_no_shortfall() -> None:
             },
             "table 4 moved 4 of 99",
         ),
-        ({"measured_locality": {"after_last_table": 0.74, "hash_same_rows": 0.2}}, "locality 74"),
-        ({"measured_locality": {"after_last_table": 0.8, "hash_same_rows": 0.4}}, "2.3 times"),
+        ({"measured_locality": _locality(0.74, 0.2, 0.74)}, "locality 74"),
+        ({"measured_locality": _locality(0.8, 0.4, 0.8)}, "2.3 times"),
+        ({"measured_locality": _locality(0.8, 0.3, 0.76)}, "the simulator finds 76.0%"),
         ({"imbalance": {"A": {"after_last_table": 1.2, "hash_same_rows": 1.3}}}, "imbalance 1.2"),
         ({"imbalance": {"A": {"after_last_table": 1.08, "hash_same_rows": 1.05}}}, "1.050 of hash"),
     ],
