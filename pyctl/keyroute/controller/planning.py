@@ -67,7 +67,7 @@ def consider(snapshot: Snapshot, current: Current, planning: Planning, now_ms: i
     request = PlanRequest(
         query_id=snapshot.state.query_id,
         shapes=meta.groups,
-        periods=driver.statistics.periods,
+        periods=driver.statistics.to_plan_from,
         current=current.tables,
         executors=planning.executors,
         placed=driver.statistics.placed,
@@ -87,7 +87,8 @@ def consider(snapshot: Snapshot, current: Current, planning: Planning, now_ms: i
             return decision
         # The same gate, after fewer rows: what is new cannot go to and fro.
         sooner = replace(settings, min_rows=planning.new_keys_rows, hysteresis=0.0)
-        placed = planning.decide(between, request, sooner, since_ms)
+        newest = replace(request, periods=driver.statistics.periods)
+        placed = planning.decide(between, newest, sooner, since_ms)
         return placed if isinstance(placed, Move) else decision
     except (CannotPlan, InvalidTable) as error:
         return Stay(f"no plan: {error}")

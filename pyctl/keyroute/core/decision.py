@@ -84,7 +84,10 @@ def decide(
         return Stay(waits)
     earlier, held_out = _split(request.periods, settings.holdout_rows)
     if held_out and not earlier:
-        return Stay("all rows so far are in one period; a plan is judged on rows after its own")
+        return Stay(
+            f"a plan is judged on rows after its own, {settings.holdout_rows:,} in whole periods; "
+            f"there are {sum(p.rows for p in held_out):,} in {len(held_out)}"
+        )
     try:
         judged = planner(replace(request, periods=earlier))
         outlook = outlook_of(judged, request, held_out)
@@ -156,7 +159,8 @@ def _split(
 
 
 def _reason_to_move(outlook: Outlook, settings: DecisionSettings) -> str | None:
-    if outlook.gain >= outlook.needed:
+    known = outlook.locality_now is not None and outlook.locality_then is not None
+    if known and outlook.gain >= outlook.needed:
         return (
             f"planned without the last {outlook.rows:,} rows, it would have kept "
             f"{outlook.locality_then:.1%} of them local, against {outlook.locality_now:.1%} now"

@@ -56,7 +56,7 @@ class Dump:
         return PlanRequest(
             query_id=seen.query_id,
             shapes=self.shapes,
-            periods=seen.periods,
+            periods=seen.to_plan_from,
             current=self.current,
             executors=executors,
             placed=seen.placed,

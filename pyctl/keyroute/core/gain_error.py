@@ -6,6 +6,7 @@ not of its rows: with 150 pairs of equal weight, two random tables of 3 parts di
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -22,15 +23,16 @@ def gain_error(
     periods: Iterable[Period],
     placed: tuple[int, ...] = (),
 ) -> float:
-    """Standard error of the locality that `newer` gains over `older` on the counted pairs."""
+    """Standard error of the locality that `newer` gains over `older` on the counted pairs; infinite
+    where there were pairs and none was surely counted."""
     ups, downs, weights = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
-    gains = [np.empty(0)]
+    gains, rows = [np.empty(0)], 0
     for period in periods:
         shapes = {g.shape.group: g.shape for g in period.groups}
         for edge in period.edges:
             if edge.upstream_group not in shapes or edge.downstream_group not in shapes:
                 continue
-            pairs = edge.pairs
+            pairs, rows = edge.pairs, rows + edge.rows
             ends = [
                 (shapes[group], key_slots(group, [period]), keys)
                 for group, keys in (
@@ -49,7 +51,7 @@ def gain_error(
     weight, gain = np.concatenate(weights), np.concatenate(gains)
     total = float(weight.sum())
     if not total:
-        return 0.0
+        return math.inf if rows else 0.0
     _, up = np.unique(np.concatenate(ups), return_inverse=True)
     _, down = np.unique(np.concatenate(downs), return_inverse=True)
     _, pair = np.unique(up * len(down) + down, return_inverse=True)

@@ -141,6 +141,14 @@ class QueryStatistics:
         return tuple(shape for _, shape in sorted(seen.items()))
 
     @property
+    def to_plan_from(self) -> tuple[Period, ...]:
+        """The periods, without those that tell nothing: empty ones, and an open one with less than
+        half of the rows of another. Planners take the last one for what will come next."""
+        counted = tuple(period for period in self.periods if period.rows)
+        most = max((period.rows for period in counted), default=0)
+        return counted[:-1] if counted and counted[-1].rows < most / 2 else counted
+
+    @property
     def placed(self) -> tuple[int, ...]:
         """Executor of each partition (n,), numbered from 0 on; empty where not all were seen.
 

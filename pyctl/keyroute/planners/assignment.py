@@ -77,7 +77,8 @@ class Problem:
     def local_weight(self, assignment: Int32Array) -> float:
         """Weight of pairs whose two keys share a partition."""
         graph = self.graph
-        same = assignment[graph.edge_from] == assignment[graph.edge_to]
+        ends = assignment[graph.edge_from], assignment[graph.edge_to]
+        same = (ends[0] == ends[1]) & (ends[0] >= 0)
         return float(graph.edge_weight[same].sum())
 
     def moved_weight(self, assignment: Int32Array) -> float:

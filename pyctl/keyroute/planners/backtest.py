@@ -22,12 +22,20 @@ KEEP = 0.7
 
 
 def best_half_life(
-    history: KeyHistory, half_lives: Sequence[float], assignment: Int32Array, partitions: int
+    history: KeyHistory,
+    half_lives: Sequence[float],
+    assignment: Int32Array,
+    partitions: int,
+    otherwise: float,
 ) -> float:
     """The half-life with the best score, in periods; 0 is the last period alone.
 
     `assignment` (V,) has the partition of each of the history's keys, -1 where it has none.
+    `otherwise` is taken where nothing can be foretold: no key has a partition, or there is one
+    period.
     """
+    if len(history.periods) < 2 or not (assignment >= 0).any():
+        return otherwise
     pulls = [_pull(history, period, assignment, partitions) for period in history.periods]
     return max(half_lives, key=lambda half_life: _score(pulls, half_life))
 

@@ -22,5 +22,9 @@ def compiled(function: Function) -> Function:
     """The function, compiled at its first call and kept on disk; itself without numba."""
     if njit is None:
         return function
-    fast: Function = njit(cache=True)(function)
+    try:
+        fast: Function = njit(cache=True)(function)
+    except RuntimeError:
+        # There is no folder that it could be kept in.
+        fast = njit(function)
     return fast

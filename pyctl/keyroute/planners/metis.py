@@ -41,7 +41,7 @@ class MetisPlanner:
         known = history(request.shapes, request.periods)
         partitions = _partitions(known)
         home = _home(known, request.current)
-        half_life = best_half_life(known, settings.half_lives, home, partitions)
+        half_life = best_half_life(known, settings.half_lives, home, partitions, settings.half_life)
         graph = known.graph(half_life, settings.load_half_life)
         problem = pose(graph, partitions, settings.alpha, home, settings.move_cost)
         name, found = _best(problem, settings)
@@ -126,32 +126,21 @@ def _table(
     shape, members = graph.shapes[index], graph.members(index)
     in_force = current.group(shape)
     placed = np.flatnonzero(assignment[members] >= 0)
+    heaviest = np.argsort(-graph.weight[members][placed], kind="stable")
+    placed = placed[heaviest][:MAX_ENTRIES]
     fingerprints = graph.fingerprint[members][placed]
     absent = ~np.isin(in_force.fingerprints, fingerprints)
-    room = max(MAX_ENTRIES - len(placed), 0)
-    fingerprints = np.concatenate(
-        [fingerprints[:MAX_ENTRIES], in_force.fingerprints[absent][:room]]
-    )
-    targets = np.concatenate(
-        [assignment[members][placed][:MAX_ENTRIES], in_force.targets[absent][:room]]
-    )
+    room = MAX_ENTRIES - len(placed)
+    fingerprints = np.concatenate([fingerprints, in_force.fingerprints[absent][:room]])
+    targets = np.concatenate([assignment[members][placed], in_force.targets[absent][:room]])
     order = np.argsort(fingerprints)
     return GroupTable(shape, fingerprints[order], targets[order], in_force.slot_owners)
 
 
 def _plan(request: PlanRequest, problem: Problem, assignment: Int32Array, name: str) -> Plan:
-    """The answer; its imbalances and floors are of the decayed loads that were planned for."""
-    graph, n = problem.graph, problem.partitions
+    graph = problem.graph
     groups = _tables(graph, assignment, request.current)
     pairs = float(graph.edge_weight.sum())
     together = problem.local_weight(assignment) / pairs if pairs else 0.0
     why = f"{name} puts {together:.1%} of the pairs' rows together"
-    plan = answer(request, groups, parts_of(request, groups), why)
-    loads = problem.loads(assignment)[:, :, 0]
-    return replace(
-        plan,
-        predicted_imbalance={
-            s.group: float(row.max() * n / row.sum()) if row.any() else 1.0
-            for s, row in zip(graph.shapes, loads, strict=True)
-        },
-    )
+    return answer(request, groups, parts_of(request, groups), why)

@@ -130,8 +130,15 @@ def test_rows_of_a_table_that_was_lost_count() -> None:
 def test_one_great_period_cannot_be_judged() -> None:
     decision = decided(request(period(1, rows=60_000)))
     assert decision == Stay(
-        "all rows so far are in one period; a plan is judged on rows after its own"
+        "a plan is judged on rows after its own, 20,000 in whole periods; there are 60,000 in 1"
     )
+
+
+def test_one_operator_is_moved_for_balance_and_for_nothing_else() -> None:
+    alone = [replace(period(seed), edges=()) for seed in (1, 2)]
+    decision = decided(request(*alone), min_gain=0.0, imbalance_threshold=99.0)
+    assert isinstance(decision, Stay)
+    assert "no pairs were counted" in decision.reason
 
 
 def test_a_small_open_period_is_held_out_with_the_one_before() -> None:

@@ -61,6 +61,33 @@ def test_executors_are_numbered_where_each_partition_was_seen() -> None:
 
 
 @pytest.mark.parametrize(
+    ("rows", "kept"),
+    [
+        ([10], [10]),
+        ([10, 0], [10]),
+        ([10, 4], [10]),
+        ([10, 5], [10, 5]),
+        ([3, 10, 12], [3, 10, 12]),
+        ([0], []),
+        ([], []),
+    ],
+)
+def test_a_period_that_has_hardly_begun_is_not_planned_from(
+    rows: list[int], kept: list[int]
+) -> None:
+    made = message()
+    (whole,) = made.periods
+    periods = [type(whole)() for _ in rows]
+    for period, count in zip(periods, rows, strict=True):
+        period.CopyFrom(whole)
+        period.rows = count
+    del made.periods[:]
+    made.periods.extend(periods)
+    statistics = decode(made.SerializeToString())
+    assert [period.rows for period in statistics.to_plan_from] == kept
+
+
+@pytest.mark.parametrize(
     ("damage", "sentence"),
     [
         (lambda m: m.periods[0].groups[0].keys.counts.append(1), r"key sketch: arrays of \[2, 3"),

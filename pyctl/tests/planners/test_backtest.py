@@ -38,10 +38,14 @@ def test_history_counts_as_long_as_it_foretells(
     counted = [streams.count(columns) for columns in periods(redrawn, rows)]
     known = history((streams.shape(0), streams.shape(1)), counted)
     at = (np.arange(len(known.group)) % N).astype(np.int32)
-    assert best_half_life(known, HALF_LIVES, at, N) in wanted
+    assert best_half_life(known, HALF_LIVES, at, N, 1.0) in wanted
 
 
-def test_one_period_foretells_nothing_and_the_first_half_life_is_taken() -> None:
-    known = history((streams.shape(0), streams.shape(1)), [streams.count(periods(0.0, 100)[0])])
-    nowhere = np.full(len(known.group), -1, np.int32)
-    assert best_half_life(known, (4.0, 1.0), nowhere, N) == 4.0
+@pytest.mark.parametrize(("kept", "somewhere"), [(1, 0), (3, -1)])
+def test_where_nothing_can_be_foretold_the_half_life_is_the_settings_own(
+    kept: int, somewhere: int
+) -> None:
+    counted = [streams.count(columns) for columns in periods(0.0, 100)[:kept]]
+    known = history((streams.shape(0), streams.shape(1)), counted)
+    at = np.full(len(known.group), somewhere, np.int32)
+    assert best_half_life(known, HALF_LIVES, at, N, 4.0) == 4.0

@@ -36,6 +36,17 @@ def test_no_group_moves_more_of_its_rows(share: float) -> None:
         assert (before != after).mean() >= 0.5 * share
 
 
+def test_a_plan_that_may_move_nothing_says_what_hash_brings() -> None:
+    rows = streams.correlated(2, 20_000, clusters=20)
+    request = PlanRequest("q", SHAPES, (streams.count(rows),), no_tables("q"))
+    plan = planners.load("metis")(replace(request, settings=PlanSettings(max_moved=0.0)))
+    locality, imbalance = streams.measure(no_tables("q"), rows)
+    assert "puts 0.0% of the pairs' rows together" in plan.why
+    assert plan.predicted_locality == pytest.approx(locality)
+    assert plan.worst_imbalance == pytest.approx(imbalance)
+    assert (plan.moved_keys, plan.moved_weight) == (0, 0.0)
+
+
 def test_what_is_kept_brings_more_than_a_share_of_the_whole() -> None:
     rows = streams.correlated(2, 20_000, clusters=20)
     request = PlanRequest("q", SHAPES, (streams.count(rows),), no_tables("q"))

@@ -56,6 +56,17 @@ def test_a_key_too_hot_for_the_bound_sets_the_floor() -> None:
     assert "group 1" not in plan.why
 
 
+def test_the_heaviest_keys_get_the_entries_that_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("keyroute.planners.metis.MAX_ENTRIES", 10)
+    rng = np.random.default_rng(4)
+    a = rng.choice(40, ROWS, p=np.arange(1, 41) / 820)
+    plan = planners.load("metis")(ask(streams.count((a, a))))
+    ten = np.argsort(-np.bincount(a))[:10]
+    for group in plan.groups:
+        heaviest = streams.fingerprints(group.shape.group, ten)
+        assert group.fingerprints.tolist() == sorted(heaviest.tolist())
+
+
 def test_three_operators_in_a_chain_share_partitions() -> None:
     a, b = streams.correlated(5, ROWS, loyalty=1.0)
     _, c = streams.correlated(5, ROWS, loyalty=1.0)
