@@ -123,7 +123,7 @@ def test_each_planner_plans_for_a_running_query(
     how = ("--once", "--interval=0.1", f"--min-rows={_ROWS}", f"--holdout-rows={_ROWS}")
     for name in planners.names():
         _spoil(running, gateway_token)
-        running.run(2)
+        running.run(1)
         before = statistics(running.store, gateway_token, running.id).periods[-1]
         assert before.measured_locality() == 0
         dump = tmp_path / f"{name}.dump"
