@@ -68,8 +68,8 @@ def course(
 ) -> dict[str, Any]:
     """Plans after each period but the last; figures of each, and of the periods that come next.
 
-    `distance` is right after the migrations, on the period that was planned from; `distance_next`
-    and `collocation` (the share of rows that stay, of the first edge and of both) are on the next.
+    `distance` is right after the migrations, on the period that was planned from, `distance_each`
+    that of the operator by itself that is worst; `distance_next` and `collocation` (the share of rows that stay, of the first edge and of both) are on the next.
     `work` is that of the next period, as a share of what the first tables would have made of it.
     """
     operators, start = of.operators, tables
@@ -83,6 +83,7 @@ def course(
         before = _work(operators, _local(operators, start, *following), 0.0)
         step = {
             "distance": load_distance(_loads(operators, planned, *now)),
+            "distance_each": max(map(load_distance, operators.loads(planned, *now))),
             "distance_next": load_distance(_loads(operators, planned, *following)),
             "collocation": [local[0], fmean(local)],
             "migrations": _migrations(operators, tables, planned),

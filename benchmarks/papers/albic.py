@@ -36,11 +36,12 @@ def measure(context: Context) -> Figures:
     limit = {"time_limit": TIME_LIMIT_S}
     alone = PlanSettings(max_moved=MOVES_ALONE / KEY_GROUPS, options={**limit, "score_factor": 1e6})
     found: Figures = {"weeks": len(of.bounds), "balance": {}, "collocation": {}}
-    found["balance"]["MILP"] = course(of, plan_albic, alone, no_tables(QUERY))
+    found["balance"]["MILP"] = course(of, plan_albic, alone, no_tables(QUERY), 1)
     context.say("  figures 1 and 2: MILP")
-    found["balance"]["Flux"] = course(of, plan_flux, _flux(MOVES_ALONE), no_tables(QUERY))
+    found["balance"]["Flux"] = course(of, plan_flux, _flux(MOVES_ALONE), no_tables(QUERY), 1)
     found["balance"]["PoTC"] = {"distance": _potc(of)}
     context.say("  figures 1 and 2: Flux and PoTC")
+    context.keep(found)
     albic = PlanSettings(max_moved=MOVES / KEY_GROUPS, options=limit)
     found["collocation"]["ALBIC"] = course(of, plan_albic, albic, apart(of))
     context.say("  figure 3: ALBIC")
@@ -76,13 +77,19 @@ def _potc(of: Job) -> list[float]:
 
 def page(figures: Figures) -> str:
     balance = [
-        [name, *_percent(of["distance"]), *_percent(of.get("distance_next", [])), _moves(of)]
+        [
+            name,
+            *_percent(of["distance"]),
+            *_percent(of.get("distance_each", [])),
+            *_percent(of.get("distance_next", [])),
+            _moves(of),
+        ]
         for name, of in figures["balance"].items()
     ]
     paper_1 = [
-        ["paper: MILP", "", "below 1 %", "", "", ""],
-        ["paper: Flux", "", "to 7 %, fluctuates", "", "", ""],
-        ["paper: PoTC", "", "not consistently good", "", "", ""],
+        ["paper: MILP", "", "below 1 %", *[""] * 5],
+        ["paper: Flux", "", "to 7 %, fluctuates", *[""] * 5],
+        ["paper: PoTC", "", "not consistently good", *[""] * 5],
     ]
     collocation = [
         [
@@ -100,34 +107,41 @@ def page(figures: Figures) -> str:
         ["paper: ALBIC", "low", "rises", "the optimum", "", "lower than COLA", "", "50%", "10"],
         ["paper: COLA", "the optimum", "", "the optimum", "", "higher", "", "75%", "close to 300"],
     ]
-    late = _settled(figures)
+    late, late_each = (_settled(figures, name) for name in ("distance", "distance_each"))
     return f"""
 The airline job (delays by aircraft, sums by aircraft, sums by route) on {figures["weeks"]} weeks
 of flights from New York, {NODES} nodes, {SLOTS_EACH} key groups of each operator a node. A node's
 load is the rows of all its key groups. Load distance is the largest difference of a node from the
-mean, as a share of it. ALBIC and Flux may move {MOVES} of 300 key groups a week (ALBIC: as much
-state as {MOVES} have on average). HiGHS has {TIME_LIMIT_S:g} s a plan.
+mean, as a share of it. HiGHS has {TIME_LIMIT_S:g} s a plan.
 
 ## Figures 1 and 2: load distance and migrations
 
-Right after the migrations, on the week that was planned from, and on the next week.
+Right after the migrations, on the week that was planned from, and on the next week. MILP is
+`albic` without collocation. It and Flux may move {MOVES_ALONE} of {KEY_GROUPS} key groups a week,
+MILP as much state as {MOVES_ALONE} have on average, so more of small ones; the paper does not
+name its bound. Flux has the load of nodes in view, as the paper's program has; `albic` balances
+each operator by itself, which the other columns show. PoTC counts the merges of partial states,
+each {MERGE_ROWS:,} rows.
 
 {
         table(
-            ["", "mean", "worst", "next week: mean", "worst", "migrations a week"],
+            ["", "mean", "worst", "each operator: mean", "worst"]
+            + ["next week: mean", "worst", "migrations a week"],
             [*paper_1, *balance],
         )
     }
 
 The tables begin as Spark's routing, which is far from balanced, so the first weeks go to where
-the budget leads: from the fifth on, the MILP's mean is {late[0]:.1%} and Flux's is {late[1]:.1%}.
+the budget leads: from the fifth on, the MILP's mean is {late[0]:.1%} (each operator
+{late_each[0]:.1%}) and Flux's {late[1]:.1%} (each operator {late_each[1]:.1%}).
 
-The paper runs 20 nodes on the edits of Wikipedia, with loads of CPU; this is rows of 6,400
-flights a week, {6400 * 3 // NODES:,} a node. A distance of 1 % is ten rows here. `albic` balances
-each operator by itself and not only their sum, so it has three times as many bounds to keep
-within the same budget as the paper's program, and Flux has one. On the next week all are much
-worse, whatever the plan: weeks differ by more than planners do. The paper measures after
-migrations only.
+What differs, and why: the paper's program has one bound a node and meets it within 1 %, and Flux
+is the one that fluctuates. Here, by the paper's measure, Flux is better than the MILP, since it
+has no other aim. `albic` holds every operator, three bounds a node with {SLOTS_EACH} key groups
+each and {6400 // NODES} rows a week and operator, where a distance of 1 % is three rows, within
+the same budget; by that measure it is ahead of Flux. PoTC is balanced but for its merges, as the
+paper explains. On the next week all are much worse, whatever the plan: weeks of so few rows
+differ by more than planners do. The paper measures right after migrations only.
 
 ## Figure 3: collocation, load and migrations, from nothing collocated
 
@@ -154,9 +168,16 @@ each operator, {REMOTE:g} to send to another node and {REMOTE:g} to move with it
     }
 
 As in the paper: COLA is collocated at once and moves most key groups every week, since it plans
-from scratch; ALBIC comes there step by step within its budget, and does not go back. The load
-index cannot fall to one half here: with the costs above, 3 of the 5 units of a row are handling
-that no table saves, so that full collocation of the first edge is 80 %. In the paper the work of
+from scratch; ALBIC comes near step by step within its budget of {MOVES} key groups (as much state
+as they have on average), and the load falls as it does, while COLA's migrations cost more than
+they save.
+
+What differs, and why: ALBIC needs more weeks than there are, since 100 pairs of key groups are
+not on one node, and balance, too, needs its migrations. Its load distance is above COLA's: a
+budget of 3 % of the state a week does not follow weeks that differ by more, and plans are made of
+four weeks, decayed, while COLA and Flux plan for the week they are measured on. The load index
+cannot fall to one half: with the costs above, 3 of the 5 units of a row are handling that no
+table saves, so that collocating all of the first edge is 80 %. In the paper the work of
 serialising is larger than that of its operators.
 
 ![load distance, migrations, collocation](albic.png)
@@ -171,9 +192,9 @@ def _moves(of: dict[str, Any]) -> str:
     return f"{fmean(of['migrations']):.0f}" if "migrations" in of else ""
 
 
-def _settled(figures: Figures) -> list[float]:
-    """Mean load distance without the first weeks, of the program and of Flux."""
-    return [fmean(figures["balance"][name]["distance"][4:] or [0]) for name in ("MILP", "Flux")]
+def _settled(figures: Figures, name: str) -> list[float]:
+    """Mean of a load distance without the first weeks, of the program and of Flux."""
+    return [fmean(figures["balance"][way][name][4:] or [0.0]) for way in ("MILP", "Flux")]
 
 
 def draw(figures: Figures) -> Any:

@@ -146,10 +146,8 @@ def draw(figures: Figures) -> Any:
         last = list(of["runs"])[-1]
         for column, name in ((0, "none"), (2, last)):
             run = of["runs"][name]
-            done = np.array(run["done"])
-            seconds = np.arange(len(done)) * queues.TICK_S
-            row[column].plot(seconds, run["latency_s"])
-            row[column + 1].plot(seconds, _smooth(done))
+            row[column].plot(run["latency_s"])
+            row[column + 1].plot(run["done"])
             planner = "no planner" if name == "none" else f"window {name}"
             row[column].set_title(f"{of['panels']}: {of['text']}, {planner}", fontsize=8)
             row[column].set_ylabel("latency, s", fontsize=8)
@@ -158,10 +156,3 @@ def draw(figures: Figures) -> Any:
         row[0].set_ylim(0, top)
         row[2].set_ylim(0, top)
     return figure
-
-
-def _smooth(done: Any) -> Any:
-    """Means over a second."""
-    width = round(1 / queues.TICK_S)
-    kernel, edges = np.ones(width), np.convolve(np.ones(len(done)), np.ones(width), mode="same")
-    return np.stack([np.convolve(of, kernel, mode="same") / edges for of in done.T], axis=1)

@@ -245,15 +245,16 @@ picture has the first four streams over time.
         )
     }
 
-As in the paper: hash has 1 / n, a table of one period has far more, and it is less than on the
-period that it was made of, because keys are new and partners change. Where partners change
-(tailnum, git), offline falls with time as the paper's does; where they do not (carrier, vega's
-airports, taxi zones), it stays. Online corrects the load each period, offline drifts.
+As in the paper: hash has about 1 / n; a table of one period has far more on the next, and less
+than on the period that it was made of, because keys are new and partners change. Where partners
+change, offline falls with time, and online stays where it was; where they do not, both are alike.
+Tables that balance what was counted drift from balance with the next period, and online is put
+right each period.
 
-What differs, and why: Twitter's 173 M pairs in 25 weeks are not at hand. These streams are
-smaller, so that single keys weigh more, and both operators have more imbalance with hash already;
-git's bursts double it in single periods whatever the table. Locality depends on the stream alone:
-flight numbers fly with the same aircraft for weeks, while an aircraft's destinations change.
+What differs, and why: Twitter's 173 M pairs in 25 weeks are not at hand. Flights by aircraft and
+destination behave like them closely. These streams are smaller and have fewer keys, so that
+single keys weigh more: hash is further from balance than in the paper, and any table is nearer.
+Bursts, where a stream has them, are not in the period before, and no table is balanced then.
 
 ## Figure 12: locality by number of edges kept
 
@@ -267,11 +268,12 @@ twice that of hash; 10^6 edges are enough there.
         )
     }
 
-What differs, and why: a period has some ten thousand edges here, so 0.1 % of them are a handful,
-and pairs are less skewed than hashtags are; locality doubles with a few percent. Balance suffers
-from few edges as much as locality: METIS sees of a key only the rows of its edges that were kept,
-and all else is left to the hash of keys. That is why KeyRoute takes loads from exact counts of
-slots.
+Alike: more edges bring more locality, on a logarithmic scale. What differs, and why: a period has
+some thousand edges here, so 0.1 % of them are a handful, where the paper's are tens of thousands;
+and edges are less skewed than those of hashtags. With flights, locality at a parallelism of 6 is
+twice that of hash with some 30 % of the edges. Balance suffers from few edges as much as
+locality: METIS sees of a key only the rows of its edges that were kept, and all else is left to
+the hash of keys. That is why KeyRoute takes loads from exact counts of slots.
 
 ![locality, imbalance and edges](caneill.png)
 """
@@ -294,6 +296,8 @@ def draw(figures: Figures) -> Any:
         axes[0, column].set_ylim(0, 1)
         for row in (0, 1):
             axes[row, column].tick_params(axis="x", rotation=45)
+    for axis in axes[:2, len(shown) :].flat:
+        axis.set_axis_off()
     axes[0, 0].set_ylabel("locality (11a)")
     axes[1, 0].set_ylabel("imbalance (11b)")
     axes[0, 0].legend(fontsize=7)

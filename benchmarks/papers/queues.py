@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from keyroute.core.graph import FloatArray
 from keyroute.core.plan import Planner, PlanSettings
 from keyroute.core.statistics import Period
 from keyroute.core.table import RoutingTables, no_tables
@@ -26,18 +27,18 @@ HISTORY = 16
 
 @dataclass
 class Course:
-    """By tick: `latency_s` and `done` per second of each reducer; slots that moved in all."""
+    """By tick: `latency_s` and `done` a second of each reducer; slots that moved in all."""
 
     latency_s: list[list[float]] = field(default_factory=list)
     done: list[list[float]] = field(default_factory=list)
     moved: int = 0
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON, with what tables show of it."""
+        """For JSON: means over each second, and what tables show of it."""
         worst = np.array(self.latency_s).max(axis=1)
         return {
-            "latency_s": np.round(self.latency_s, 3).tolist(),
-            "done": np.round(self.done, 1).tolist(),
+            "latency_s": by_second(self.latency_s).round(3).tolist(),
+            "done": by_second(self.done).round(1).tolist(),
             "moved_slots": self.moved,
             "peak_s": float(worst.max()),
             "end_s": float(worst[-1]),
@@ -74,6 +75,12 @@ def run(
         course.latency_s.append((queue / capacity).tolist())
         course.done.append((done / TICK_S).tolist())
     return course
+
+
+def by_second(ticks: list[list[float]]) -> FloatArray:
+    """Means over each second (seconds, n)."""
+    found: FloatArray = np.array(ticks).reshape(-1, _ticks(1.0), len(ticks[0])).mean(axis=1)
+    return found
 
 
 def _ticks(seconds: float) -> int:

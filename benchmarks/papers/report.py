@@ -47,7 +47,7 @@ def redraw(module: ModuleType, folder: Path, name: str) -> Iterable[Path]:
     page.write_text(f"# {module.TITLE}\n\n{_made(figures)}\n\n{module.page(figures).strip()}\n")
     figure = module.draw(figures)
     figure.tight_layout()
-    figure.savefig(picture, dpi=110)
+    figure.savefig(picture, dpi=80)
     plt.close(figure)
     return page, picture
 
@@ -71,5 +71,6 @@ def _made(figures: Figures) -> str:
     quick = " **A quick run on little data: not a result.**" if figures["quick"] else ""
     return (
         f"Made by `make papers` at commit {figures['commit']} in {figures['seconds']} s, on "
-        f"{machine['cores']} cores, {machine['memory_gib']} GiB, Python {machine['python']}.{quick}"
+        f"{machine['cores']} cores, {machine['memory_gib']} GiB, Python {machine['python']}."
+        f"{quick}{figures.get('note', '')}"
     )
