@@ -68,9 +68,10 @@ def course(
 ) -> dict[str, Any]:
     """Plans after each period but the last; figures of each, and of the periods that come next.
 
-    `distance` is right after the migrations, on the period that was planned from, `distance_each`
-    that of the operator by itself that is worst; `distance_next` and `collocation` (the share of rows that stay, of the first edge and of both) are on the next.
-    `work` is that of the next period, as a share of what the first tables would have made of it.
+    `distance` is right after the migrations, on the period that was planned from; `distance_each`
+    that of the operator by itself that is worst. `distance_next` and `collocation` (the share of
+    rows that stay, of the first edge and of both) are on the next period. `work` is that of the
+    next, as a share of what the first tables would have made of it.
     """
     operators, start = of.operators, tables
     periods: list[Period] = []

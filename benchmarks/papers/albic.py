@@ -107,6 +107,8 @@ def page(figures: Figures) -> str:
         ["paper: ALBIC", "low", "rises", "the optimum", "", "lower than COLA", "", "50%", "10"],
         ["paper: COLA", "the optimum", "", "the optimum", "", "higher", "", "75%", "close to 300"],
     ]
+    head_1 = ["", "mean", "worst", "each operator: mean", "worst"]
+    head_1 += ["next week: mean", "worst", "migrations a week"]
     late, late_each = (_settled(figures, name) for name in ("distance", "distance_each"))
     return f"""
 The airline job (delays by aircraft, sums by aircraft, sums by route) on {figures["weeks"]} weeks
@@ -123,13 +125,7 @@ name its bound. Flux has the load of nodes in view, as the paper's program has; 
 each operator by itself, which the other columns show. PoTC counts the merges of partial states,
 each {MERGE_ROWS:,} rows.
 
-{
-        table(
-            ["", "mean", "worst", "each operator: mean", "worst"]
-            + ["next week: mean", "worst", "migrations a week"],
-            [*paper_1, *balance],
-        )
-    }
+{table(head_1, [*paper_1, *balance])}
 
 The tables begin as Spark's routing, which is far from balanced, so the first weeks go to where
 the budget leads: from the fifth on, the MILP's mean is {late[0]:.1%} (each operator
