@@ -36,9 +36,9 @@ def measure(context: Context) -> Figures:
     limit = {"time_limit": TIME_LIMIT_S}
     alone = PlanSettings(max_moved=MOVES_ALONE / KEY_GROUPS, options={**limit, "score_factor": 1e6})
     found: Figures = {"weeks": len(of.bounds), "balance": {}, "collocation": {}}
-    found["balance"]["MILP"] = course(of, plan_albic, alone, no_tables(QUERY), 1)
+    found["balance"]["MILP"] = course(of, plan_albic, alone, no_tables(QUERY))
     context.say("  figures 1 and 2: MILP")
-    found["balance"]["Flux"] = course(of, plan_flux, _flux(MOVES_ALONE), no_tables(QUERY), 1)
+    found["balance"]["Flux"] = course(of, plan_flux, _flux(MOVES_ALONE), no_tables(QUERY))
     found["balance"]["PoTC"] = {"distance": _potc(of)}
     context.say("  figures 1 and 2: Flux and PoTC")
     context.keep(found)
@@ -80,16 +80,15 @@ def page(figures: Figures) -> str:
         [
             name,
             *_percent(of["distance"]),
-            *_percent(of.get("distance_each", [])),
             *_percent(of.get("distance_next", [])),
             _moves(of),
         ]
         for name, of in figures["balance"].items()
     ]
     paper_1 = [
-        ["paper: MILP", "", "below 1 %", *[""] * 5],
-        ["paper: Flux", "", "to 7 %, fluctuates", *[""] * 5],
-        ["paper: PoTC", "", "not consistently good", *[""] * 5],
+        ["paper: MILP", "", "below 1 %", *[""] * 3],
+        ["paper: Flux", "", "to 7 %, fluctuates", *[""] * 3],
+        ["paper: PoTC", "", "not consistently good", *[""] * 3],
     ]
     collocation = [
         [
@@ -107,9 +106,8 @@ def page(figures: Figures) -> str:
         ["paper: ALBIC", "low", "rises", "the optimum", "", "lower than COLA", "", "50%", "10"],
         ["paper: COLA", "the optimum", "", "the optimum", "", "higher", "", "75%", "close to 300"],
     ]
-    head_1 = ["", "mean", "worst", "each operator: mean", "worst"]
-    head_1 += ["next week: mean", "worst", "migrations a week"]
-    late, late_each = (_settled(figures, name) for name in ("distance", "distance_each"))
+    head_1 = ["", "mean", "worst", "next week: mean", "worst", "migrations a week"]
+    late = _settled(figures)
     return f"""
 The airline job (delays by aircraft, sums by aircraft, sums by route) on {figures["weeks"]} weeks
 of flights from New York, {NODES} nodes, {SLOTS_EACH} key groups of each operator a node. A node's
@@ -121,23 +119,21 @@ mean, as a share of it. HiGHS has {TIME_LIMIT_S:g} s a plan.
 Right after the migrations, on the week that was planned from, and on the next week. MILP is
 `albic` without collocation. It and Flux may move {MOVES_ALONE} of {KEY_GROUPS} key groups a week,
 MILP as much state as {MOVES_ALONE} have on average, so more of small ones; the paper does not
-name its bound. Flux has the load of nodes in view, as the paper's program has; `albic` balances
-each operator by itself, which the other columns show. PoTC counts the merges of partial states,
-each {MERGE_ROWS:,} rows.
+name its bound. PoTC counts the merges of partial states, each {MERGE_ROWS:,} rows.
 
 {table(head_1, [*paper_1, *balance])}
 
 The tables begin as Spark's routing, which is far from balanced, so the first weeks go to where
-the budget leads: from the fifth on, the MILP's mean is {late[0]:.1%} (each operator
-{late_each[0]:.1%}) and Flux's {late[1]:.1%} (each operator {late_each[1]:.1%}).
+the budget leads: from the fifth on, the MILP's mean is {late[0]:.1%} and Flux's {late[1]:.1%}.
 
-What differs, and why: the paper's program has one bound a node and meets it within 1 %, and Flux
-is the one that fluctuates. Here, by the paper's measure, Flux is better than the MILP, since it
-has no other aim. `albic` holds every operator, three bounds a node with {SLOTS_EACH} key groups
-each and {6400 // NODES} rows a week and operator, where a distance of 1 % is three rows, within
-the same budget; by that measure it is ahead of Flux. PoTC is balanced but for its merges, as the
-paper explains. On the next week all are much worse, whatever the plan: weeks of so few rows
-differ by more than planners do. The paper measures right after migrations only.
+What differs, and why: the paper's program meets its one bound a node within 1 %, and Flux is the
+one that fluctuates. Here, by the paper's measure, Flux is better than the MILP, since it has no
+other aim and plans for the very week that it is measured on. `albic` holds every operator by
+itself, three bounds a node with {SLOTS_EACH} key groups each, and plans for four weeks, of which
+older ones count less, within the same budget: what it aims at is not what is measured here. With
+{6400 // NODES} rows a week, node and operator, 1 % is three rows. PoTC is balanced but for its
+merges, as the paper explains. On the next week, which neither has seen, the two are alike. The
+paper measures right after migrations only.
 
 ## Figure 3: collocation, load and migrations, from nothing collocated
 
@@ -188,9 +184,9 @@ def _moves(of: dict[str, Any]) -> str:
     return f"{fmean(of['migrations']):.0f}" if "migrations" in of else ""
 
 
-def _settled(figures: Figures, name: str) -> list[float]:
-    """Mean of a load distance without the first weeks, of the program and of Flux."""
-    return [fmean(figures["balance"][way][name][4:] or [0.0]) for way in ("MILP", "Flux")]
+def _settled(figures: Figures) -> list[float]:
+    """Mean load distance without the first weeks, of the program and of Flux."""
+    return [fmean(figures["balance"][way]["distance"][4:] or [0.0]) for way in ("MILP", "Flux")]
 
 
 def draw(figures: Figures) -> Any:
