@@ -30,8 +30,9 @@ class Setup:
     """How a stream is replayed. `parts` is the number of partitions, each on an executor.
 
     A period is fed in `steps` of as many rows each: between them a planner may place keys that are
-    new. `gate` is what a plan must hold up against, as in the controller; without it all plans are
-    taken. `keep` is given what is known at the end, for other planners.
+    new. `gate` is what a plan must hold up against, as in the controller, which places no keys
+    between plans either; without it all plans are taken. `keep` is given what is known at the end,
+    for other planners.
     """
 
     planner: Planner
@@ -131,7 +132,8 @@ class _Run:
 
     def _feed(self, number: int, cut: Cut, moved: _Moved) -> int:
         """The period's rows, step by step; how often the tables changed between."""
-        between = between_of(self.setup.planner)
+        # A controller places no keys between its plans, unless it is told to.
+        between = between_of(self.setup.planner) if self.setup.gate is None else None
         bounds = np.linspace(cut.start, cut.stop, self.setup.steps + 1).astype(int).tolist()
         pieces = [Cut(cut.stream, a, b) for a, b in itertools.pairwise(bounds) if b > a]
         self.segments = []

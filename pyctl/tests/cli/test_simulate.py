@@ -94,6 +94,7 @@ def test_the_gate_and_the_budget_hold_changes_back(stream: Path, tmp_path: Path)
     assert changes("--steps", 1) == [1, 1, 1]
     # The first period has nothing to be judged on; later plans bring what hash does not.
     assert changes("--gate", "--steps", 1)[:2] == [0, 1]
+    assert max(changes("--gate", "--steps", 8)) == 1
     code, printed, _ = run(*asked, "--max-moved", 0, "--steps", 1)
     assert code == 0
     assert all(period["moved_keys"] == 0 for period in json.loads(printed)["periods"])
