@@ -14,7 +14,7 @@ import numpy as np
 
 from keyroute.core.graph import FloatArray, rows_of_keys
 from keyroute.core.plan import CannotPlan, Plan, PlanRequest, only_options, option
-from keyroute.core.sites import key_slots
+from keyroute.core.sites import key_slots, spread_of
 from keyroute.core.table import GroupShape, GroupTable, Int32Array, Int64Array
 from keyroute.planners.answer import answer, parts_of
 from keyroute.planners.relabel import relabel
@@ -50,7 +50,7 @@ def plan_dkg(request: PlanRequest) -> Plan:
             continue
         staying = np.flatnonzero(~leaving_partitions(request, shape.partitions))
         at = _schedule(_among(items, staying), min(theta, settings.alpha - 1))
-        tables.append(_table(shape, items, staying[at].astype(np.int32)))
+        tables.append(_table(request.current.group(shape), items, staying[at].astype(np.int32)))
         told.append(_told(shape, items))
     if not told:
         raise CannotPlan("there is no group with counted rows")
@@ -72,7 +72,7 @@ def _items(request: PlanRequest, shape: GroupShape, theta: float, mu: float) -> 
     by_slot = np.where(slots >= 0, in_force.owners()[slots], -1)
     home = np.where(explicit >= 0, explicit, by_slot).astype(np.int32)
     in_slots = counted.rows[: shape.slots]
-    base = np.full(n, counted.anywhere / n)
+    base = counted.anywhere * spread_of(in_force)
     bucket = np.empty(0, np.int64)
     if in_slots.any():
         bucket = np.arange(shape.slots) % min(shape.slots, int(min(mu, shape.slots)) * n)
@@ -143,10 +143,11 @@ def _worst(items: _Items, at: Int32Array, hot: Int64Array) -> float:
     return float(loads.max())
 
 
-def _table(shape: GroupShape, items: _Items, at: Int32Array) -> GroupTable:
+def _table(in_force: GroupTable, items: _Items, at: Int32Array) -> GroupTable:
+    """The group's table: slots without buckets stay with the owners that they have."""
     buckets = len(at) - len(items.fingerprints)
-    owners = at[:buckets][items.bucket] if buckets else None
-    return GroupTable(shape, items.fingerprints, at[buckets:], owners)
+    owners = at[:buckets][items.bucket] if buckets else in_force.slot_owners
+    return GroupTable(in_force.shape, items.fingerprints, at[buckets:], owners)
 
 
 def _told(shape: GroupShape, items: _Items) -> str:

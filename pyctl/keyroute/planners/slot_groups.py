@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from keyroute.core.graph import FloatArray
+from keyroute.core.graph import FloatArray, faded
 from keyroute.core.plan import CannotPlan, PlanRequest
 from keyroute.core.sites import KeySlots, SiteRows, key_slots, partitions_of, site_rows
 from keyroute.core.statistics import Period
@@ -103,7 +103,7 @@ def weighted_rows(
 
 def decay(periods: Sequence[Period], half_life: float) -> list[float]:
     """Weight of each period, oldest first: the newest has 1, and it halves every half-life."""
-    return [0.5 ** (age / half_life) for age in range(len(periods) - 1, -1, -1)]
+    return [faded(age, half_life) for age in range(len(periods) - 1, -1, -1)]
 
 
 def leaving_partitions(request: PlanRequest, partitions: int) -> NDArray[np.bool_]:

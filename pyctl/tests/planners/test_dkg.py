@@ -13,7 +13,7 @@ import streams
 from keyroute import planners
 from keyroute.core.plan import CannotPlan, Plan, PlanRequest, PlanSettings
 from keyroute.core.statistics import Period, imbalance
-from keyroute.core.table import RoutingTables, no_tables
+from keyroute.core.table import GroupTable, RoutingTables, no_tables
 
 ROWS = 20_000
 
@@ -112,6 +112,31 @@ def test_slots_that_mean_another_thing_later_stay() -> None:
     share = np.bincount(ids) / ROWS
     beside = 3 * share.max() + share[share < 0.01].sum()
     assert planned.worst_imbalance == pytest.approx(beside)
+
+
+def test_slots_that_were_not_counted_stay_with_their_owners() -> None:
+    ids = zipf(5, 1.3)
+    owners = np.zeros(streams.shape(0).slots, np.int32)
+    owners[::4] = 1
+    none = np.empty(0, np.int64)
+    in_force = GroupTable(streams.shape(0), none, none.astype(np.int32), owners)
+    current = RoutingTables(1, "q", (in_force,))
+    planned = plan(streams.without_slots(streams.count((ids,), current)), current=current)
+    assert planned.groups[0].owners().tolist() == owners.tolist()
+    assert "heavy alone, its slots were not counted" in planned.why
+    # The other keys are on 0 and 1 as their slots are: heavy keys make up for that.
+    assert loads(planned, ids, 3).max() < 1.05 * ROWS / 3
+
+
+def test_a_half_life_of_nothing_is_the_newest_period_alone() -> None:
+    old, new = (streams.count((zipf(seed, 1.0),), n=4) for seed in (1, 2))
+    shapes, alone = (streams.shape(0, 4),), PlanSettings(half_life=0.0, load_half_life=0.0)
+    for name in ("dkg", "albic"):
+        both, one = (
+            planners.load(name)(PlanRequest("q", shapes, p, no_tables("q"), settings=alone))
+            for p in ((old, new), (new,))
+        )
+        assert both.groups[0].owners().tolist() == one.groups[0].owners().tolist()
 
 
 def test_parts_to_be_emptied_get_nothing() -> None:
