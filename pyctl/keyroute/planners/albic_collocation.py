@@ -57,12 +57,13 @@ def improve(
 
     A pair goes where the one is that belongs to a set, or to the node with the smaller load. All of
     a set goes with it. Pairs are passed over whose moves part more rows than they bring together,
-    would take more than half of the budget (balance needs the rest), or tie too much to one node.
+    would take more than half of what the model's pins leave of the budget (balance needs the rest),
+    or tie too much to one node.
     """
     if not pairs:
         return {}
     a, b, rows = _pairs(model, rates, together=False)
-    moves = _Moves(model, rates, piece, min(budget / 2, MOST_MOVED))
+    moves = _Moves(model, rates, piece, budget)
     done = 0
     for at in np.argsort(-rows, kind="stable")[: LOOKED_AT * pairs]:
         if done >= pairs:
@@ -88,7 +89,7 @@ class _Moves:
         self.pull = self._pull(rates)
         self.node: dict[int, int] = {}
         self.member: dict[int, int] = {}
-        self.left = np.full(model.groups, budget)
+        self.left = np.clip((budget - model.pinned_cost) / 2, 0.0, MOST_MOVED)
         self.loads = model.loads(model.home)
         self.pinned = np.zeros_like(self.loads)
 

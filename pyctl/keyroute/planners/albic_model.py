@@ -43,6 +43,13 @@ class Model:
     pins: Mapping[int, int]
 
     @property
+    def pinned_cost(self) -> FloatArray:
+        """Migration cost of the pins (G,)."""
+        moved = [k for k, node in self.pins.items() if node != self.home[k]]
+        cost: FloatArray = np.bincount(self.group[moved], self.cost[moved], self.groups)
+        return cost
+
+    @property
     def groups(self) -> int:
         """G."""
         return len(self.starts) - 1
@@ -100,9 +107,10 @@ def model(request: PlanRequest, groups: Sequence[SlotGroup]) -> Model:
         budget = request.settings.max_moved
         for site in best.hot.tolist():
             node = _node_of_hot(group, site, leaving, alone[:, index])
-            if node != group.home[site]:
+            if node != group.home[site] and costs[-1][site] <= budget:
                 budget -= costs[-1][site]
-                node = node if budget >= 0 else int(group.home[site])
+            else:
+                node = int(group.home[site])
             alone[node, index] = True
             pins[int(starts[index]) + site] = node
     hot = np.zeros(int(starts[-1]), bool)
@@ -132,7 +140,8 @@ def _node_of_hot(group: SlotGroup, site: int, leaving: BoolArray, alone: BoolArr
 def _cost(request: PlanRequest, group: SlotGroup) -> FloatArray:
     """Share of the group's state at each site; of its newest rows where state is not known.
 
-    A slot's state is divided between the slot and its entries like their rows.
+    A slot's state is divided between the slot and its entries like their rows. Where the newest
+    rows are none, the decayed ones count, or moves would be for nothing.
     """
     newest = next(
         (
@@ -156,8 +165,8 @@ def _cost(request: PlanRequest, group: SlotGroup) -> FloatArray:
         of_slot = np.bincount(slot[known], share[known], slots)
         cost = share * float(state.sum()) / float(share.sum())
         cost[known] = state[slot[known]] * share[known] / of_slot[slot[known]]
-    total = float(cost.sum())
-    return cost / total if total else cost
+    cost = cost if cost.any() else group.rows
+    return cost / float(cost.sum())
 
 
 def rates(
@@ -166,7 +175,7 @@ def rates(
     """Rows of each edge between key groups, decayed over the periods.
 
     Step 1 of ALBIC: a pair is scored where it has more rows than the score factor times what each
-    downstream key group would get of its upstream one on average.
+    downstream key group, of all edges, would get of its upstream one on average.
     """
     index = {g.table.shape.group: i for i, g in enumerate(groups)}
     cells: dict[tuple[int, int], list[tuple[Int64Array, FloatArray]]] = {}
@@ -182,19 +191,20 @@ def rates(
             a = found.upstream[known] + starts[up]
             b = found.downstream[known] + starts[down]
             cells.setdefault((up, down), []).append((a * size + b, weight * found.rows[known]))
-    return [
-        _scored(found, size, int(starts[down + 1] - starts[down]), score_factor)
-        for (_, down), found in sorted(cells.items())
-    ]
+    edges = [(up, down, *_summed(found, size)) for (up, down), found in sorted(cells.items())]
+    sent: FloatArray = np.zeros(size)
+    receivers = np.zeros(size)
+    for up, down, a, _, rows in edges:
+        sent += np.bincount(a, rows, size)
+        receivers[starts[up] : starts[up + 1]] += starts[down + 1] - starts[down]
+    average = score_factor * sent / np.maximum(receivers, 1)
+    return [Rates(a, b, rows, rows > average[a]) for _, _, a, b, rows in edges]
 
 
-def _scored(
-    found: list[tuple[Int64Array, FloatArray]], size: int, downstream: int, score_factor: float
-) -> Rates:
+def _summed(
+    found: list[tuple[Int64Array, FloatArray]], size: int
+) -> tuple[Int64Array, Int64Array, FloatArray]:
+    """Upstream and downstream key groups, each pair once, with its rows."""
     cells, inverse = np.unique(np.concatenate([c for c, _ in found]), return_inverse=True)
-    rows: FloatArray = np.bincount(
-        inverse, np.concatenate([r for _, r in found]), len(cells)
-    ).astype(np.float64)
-    a, b = cells // size, cells % size
-    out = np.bincount(a, rows, size)
-    return Rates(a, b, rows, rows > score_factor * out[a] / downstream)
+    rows = np.bincount(inverse, np.concatenate([r for _, r in found]), len(cells))
+    return cells // size, cells % size, rows.astype(np.float64)
