@@ -46,8 +46,8 @@ class Model:
     def pinned_cost(self) -> FloatArray:
         """Migration cost of the pins (G,)."""
         moved = [k for k, node in self.pins.items() if node != self.home[k]]
-        cost: FloatArray = np.bincount(self.group[moved], self.cost[moved], self.groups)
-        return cost
+        cost = np.bincount(self.group[moved], self.cost[moved], self.groups)
+        return cost.astype(np.float64)
 
     @property
     def groups(self) -> int:
