@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from keyroute.cli import planner_options as planning
-from keyroute.cli.exits import Refused, sentences
+from keyroute.cli.exits import Refused, Usage, sentences
 from keyroute.cli.files import read_whole, write_whole
 from keyroute.cli.options import JsonOption
 from keyroute.cli.output import percent, print_json, print_table, progress, ratio, say
@@ -44,6 +44,10 @@ def plan(
         settings = planning.plan_settings(alpha, max_moved, option)
         dump = _read(file)
         request = dump.request(settings, executors, frozenset(leaving or ()))
+        unknown = sorted(request.leaving.difference(request.parts))
+        if unknown:
+            there = ", ".join(map(str, request.parts))
+            raise Usage(f"--leaving: there is no part {unknown[0]}; there are: {there}.")
         began = time.perf_counter()
         try:
             with progress(f"Planning with {name}", quiet=as_json):

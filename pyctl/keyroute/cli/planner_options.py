@@ -18,7 +18,7 @@ PlannerOption = Annotated[
     typer.Option(
         "--planner",
         metavar="NAME",
-        help="metis (the default), hash, another that KeyRoute has, or one that is installed.",
+        help="metis (the default), albic, autoflow, dkg, hash, or one that is installed.",
     ),
 ]
 SettingsOption = Annotated[

@@ -67,6 +67,12 @@ class PlanRequest:
     leaving: frozenset[int] = frozenset()
     settings: PlanSettings = field(default_factory=PlanSettings)
 
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """The parts that there are, ascending: those in force, else one for each partition."""
+        most = max((shape.partitions for shape in self.shapes), default=0)
+        return tuple(sorted(set(self.current.parts))) or tuple(range(most))
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -126,6 +132,14 @@ def option(settings: PlanSettings, name: str, default: float, low: float, high: 
     if not low <= value <= high:
         raise CannotPlan(f"option {name} must be from {low:g} to {high:g}, not {value:g}")
     return value
+
+
+def whole_option(settings: PlanSettings, name: str, default: int, low: int, high: int) -> int:
+    """The same, of a whole number. Raises `CannotPlan`."""
+    value = option(settings, name, default, low, high)
+    if value != int(value):
+        raise CannotPlan(f"option {name} must be a whole number, not {value:g}")
+    return int(value)
 
 
 def only_options(settings: PlanSettings, planner: str, *names: str) -> None:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keyroute.core.plan import Plan, PlanRequest, PlanSettings, only_options, option
+from keyroute.core.plan import Plan, PlanRequest, PlanSettings, only_options, option, whole_option
 from keyroute.core.table import Int32Array
 from keyroute.planners.albic_collocation import improve, maintain
-from keyroute.planners.albic_greedy import descend
+from keyroute.planners.albic_greedy import descend, without_load
 from keyroute.planners.albic_milp import MAX_VARIABLES, PRECISION, REL_GAP, objective, solve
 from keyroute.planners.albic_model import Model, Rates, model, rates
 from keyroute.planners.albic_units import Units, units
@@ -90,7 +90,7 @@ def _options(settings: PlanSettings) -> Options:
         score_factor=option(settings, "score_factor", 1.5, 0.0, 1e6),
         max_piece_load=option(settings, "max_piece_load", 0.1, 1e-4, 1.0),
         max_load_distance=option(settings, "max_load_distance", 0.01, 0.0, 1.0),
-        collocations=int(option(settings, "collocations", 64, 0, 1e6)),
+        collocations=whole_option(settings, "collocations", 64, 0, 1_000_000),
         time_limit=option(settings, "time_limit", 4.0, 0.1, 600.0),
         capacity=option(settings, "capacity", 0.0, 0.0, math.inf),
         scale_out=option(settings, "scale_out", 0.8, 0.01, 1.0),
@@ -146,23 +146,15 @@ def _attempt(
             done = solved.gap <= REL_GAP
             how = "HiGHS came to its end" if done else f"HiGHS stopped at a gap of {solved.gap:.0%}"
             candidates += [solved.at, descend(posed, bundled, budget, PRECISION, solved.at)]
-    at = min(candidates, key=lambda c: objective(posed, bundled, c))
+    best = min(candidates, key=lambda c: objective(posed, bundled, c))
+    at = without_load(posed, bundled, budget, best)
     spread = bundled.spread(posed, at)
     return _Answer(spread, posed.distance(spread), how)
 
 
 def _told(posed: Model, found: _Answer) -> str:
     moved = int((found.at != posed.home).sum())
-    told = f"albic: load distance {found.distance:.2%} ({found.how}), {moved} key groups move"
-    if posed.leaving.any():
-        staying = ~posed.leaving[found.at]
-        empty = bool(staying.all())
-        told += (
-            "; the parts to be emptied are empty"
-            if empty
-            else (f"; {int((~staying).sum())} key groups are still on parts to be emptied")
-        )
-    return told
+    return f"albic: load distance {found.distance:.2%} ({found.how}), {moved} key groups move"
 
 
 def _scaling(request: PlanRequest, posed: Model, found: _Answer, options: Options) -> str:

@@ -40,6 +40,17 @@ def descend(
     return descent.at
 
 
+def without_load(model: Model, units: Units, budget: float, at: Int32Array) -> Int32Array:
+    """The same nodes, but what has no load leaves nodes to be emptied, as the budget allows.
+
+    Its weight in the program is so small that HiGHS may leave it where it is.
+    """
+    descent = _Descent(model, units, budget, at.astype(np.int32))
+    descent.free = descent.free[~units.load[descent.free].any(axis=1)]
+    descent.drain()
+    return descent.at
+
+
 class _Descent:
     def __init__(self, model: Model, units: Units, budget: float, at: Int32Array) -> None:
         self.model, self.units, self.at = model, units, at
@@ -59,7 +70,7 @@ class _Descent:
         held = self.free[self.model.leaving[self.at[self.free]]]
         staying = np.where(self.model.leaving, np.inf, 0.0)
         for unit in held[np.argsort(self.units.cost[held].sum(axis=1), kind="stable")]:
-            if (self.units.cost[unit] <= self.left + _SLACK).all():
+            if (self.units.cost[unit] <= np.maximum(self.left, 0.0) + _SLACK).all():
                 self._put(int(unit), int((staying + self.off.sum(axis=1)).argmin()))
 
     def step(self) -> bool:

@@ -16,8 +16,9 @@ from keyroute.core.graph import FloatArray
 from keyroute.core.plan import CannotPlan, PlanRequest
 from keyroute.core.sites import flow, site_rows
 from keyroute.core.table import Int32Array, Int64Array
+from keyroute.planners.leaving import leaving_partitions
 from keyroute.planners.scheduling import level
-from keyroute.planners.slot_groups import SlotGroup, decay, leaving_partitions
+from keyroute.planners.slot_groups import SlotGroup, decay
 
 BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from keyroute.core import score
 from keyroute.core.moves import moved
 from keyroute.core.plan import Plan, PlanRequest
 from keyroute.core.table import GroupTable, RoutingTables
+from keyroute.planners import leaving
 from keyroute.planners.parts import arrange, on_hosts
 
 
@@ -33,7 +34,7 @@ def answer(
         predicted_imbalance=score.expected_imbalance(tables, newest),
         moved_weight=change.weight,
         moved_keys=change.keys,
-        why=why + "".join(_floor(group, least) for group, least in floors.items()),
+        why=why + leaving.told(request, ordered) + _floors(floors),
         locality_by_level=levels,
         floors=floors,
     )
@@ -42,8 +43,11 @@ def answer(
 def parts_of(request: PlanRequest, groups: Iterable[GroupTable]) -> tuple[int, ...]:
     """Part of each partition for some tables; empty where each partition is a part of its own.
 
-    Parts need one number of partitions in all groups.
+    Parts need one number of partitions in all groups. While some shall be emptied, all stay as they
+    are: a partition that comes to such a part would fill it again.
     """
+    if request.leaving:
+        return request.current.parts
     tables = tuple(sorted(groups, key=lambda g: g.shape.group))
     counts = {g.shape.partitions for g in tables}
     if len(counts) != 1:
@@ -62,8 +66,9 @@ def parts_of(request: PlanRequest, groups: Iterable[GroupTable]) -> tuple[int, .
     return on_hosts(between, total, parts, request.topology)
 
 
-def _floor(group: int, least: float) -> str:
-    return (
+def _floors(floors: Mapping[int, float]) -> str:
+    return "".join(
         f"; group {group} stays at an imbalance of at least {least:.2f}, "
         "because one key has so many rows"
+        for group, least in floors.items()
     )

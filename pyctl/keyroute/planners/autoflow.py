@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from keyroute.core.graph import FloatArray
-from keyroute.core.plan import Plan, PlanRequest, only_options, option
+from keyroute.core.plan import Plan, PlanRequest, only_options, option, whole_option
 from keyroute.core.table import Int32Array, Int64Array
 from keyroute.planners.answer import answer, parts_of
 from keyroute.planners.slot_groups import slot_groups
@@ -34,9 +34,9 @@ def plan_autoflow(request: PlanRequest) -> Plan:
     """Plans each group by itself. Raises `CannotPlan`."""
     settings = request.settings
     only_options(settings, "autoflow", "window", "factor", "rounds")
-    window = int(option(settings, "window", WINDOW, 1, 1_000))
+    window = whole_option(settings, "window", WINDOW, 1, 1_000)
     factor = option(settings, "factor", FACTOR, 0.0, 1.0)
-    rounds = int(option(settings, "rounds", 0, 0, 1_000_000))
+    rounds = whole_option(settings, "rounds", 0, 0, 1_000_000)
     periods = request.periods[-window:]
     groups = slot_groups(request, periods, [1.0] * len(periods))
     tables = list(groups.kept)

@@ -13,16 +13,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from keyroute.core.graph import FloatArray, rows_of_keys
-from keyroute.core.plan import CannotPlan, Plan, PlanRequest, only_options, option
+from keyroute.core.plan import CannotPlan, Plan, PlanRequest, only_options, option, whole_option
 from keyroute.core.sites import key_slots, spread_of
 from keyroute.core.table import GroupShape, GroupTable, Int32Array, Int64Array
 from keyroute.planners.answer import answer, parts_of
+from keyroute.planners.leaving import leaving_partitions
 from keyroute.planners.relabel import relabel
 from keyroute.planners.scheduling import even_out, level, loads_of, longest_first, stay_below
-from keyroute.planners.slot_groups import decay, leaving_partitions, weighted_rows
+from keyroute.planners.slot_groups import decay, weighted_rows
 
 THETA = 0.01
 """Share of a group's rows from which on a key is heavy."""
+
+MU = 1_000_000
+"""Buckets for each partition: more than any group has slots."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +45,7 @@ def plan_dkg(request: PlanRequest) -> Plan:
     settings = request.settings
     only_options(settings, "dkg", "theta", "mu")
     theta = option(settings, "theta", THETA, 1e-6, 1.0)
-    mu = option(settings, "mu", np.inf, 1.0, np.inf)
+    mu = whole_option(settings, "mu", MU, 1, MU)
     tables, told = [], []
     for shape in sorted(request.shapes, key=lambda s: s.group):
         items = _items(request, shape, theta, mu)
@@ -58,7 +62,7 @@ def plan_dkg(request: PlanRequest) -> Plan:
     return answer(request, tables, parts_of(request, tables), why + "".join(told))
 
 
-def _items(request: PlanRequest, shape: GroupShape, theta: float, mu: float) -> _Items | None:
+def _items(request: PlanRequest, shape: GroupShape, theta: float, mu: int) -> _Items | None:
     """None where nothing was counted."""
     weights = decay(request.periods, request.settings.load_half_life)
     heavy = _heavy(request, shape, weights, theta)
@@ -75,7 +79,7 @@ def _items(request: PlanRequest, shape: GroupShape, theta: float, mu: float) -> 
     base = counted.anywhere * spread_of(in_force)
     bucket = np.empty(0, np.int64)
     if in_slots.any():
-        bucket = np.arange(shape.slots) % min(shape.slots, int(min(mu, shape.slots)) * n)
+        bucket = np.arange(shape.slots) % min(shape.slots, mu * n)
     buckets = int(bucket.max(initial=-1)) + 1
     return _Items(
         bucket,

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from keyroute.core.graph import FloatArray, faded
 from keyroute.core.plan import CannotPlan, PlanRequest
@@ -104,12 +103,3 @@ def weighted_rows(
 def decay(periods: Sequence[Period], half_life: float) -> list[float]:
     """Weight of each period, oldest first: the newest has 1, and it halves every half-life."""
     return [faded(age, half_life) for age in range(len(periods) - 1, -1, -1)]
-
-
-def leaving_partitions(request: PlanRequest, partitions: int) -> NDArray[np.bool_]:
-    """Which partitions (n,) are of parts that shall be emptied. Raises `CannotPlan` if all are."""
-    parts = request.current.parts or tuple(range(partitions))
-    leaving = np.array([part in request.leaving for part in parts])
-    if leaving.all():
-        raise CannotPlan("all parts shall be emptied: none is left for the load")
-    return leaving

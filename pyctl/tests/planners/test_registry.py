@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import streams
 from keyroute import planners
-from keyroute.core.plan import PlanRequest
+from keyroute.cli.planner_options import PlannerOption
+from keyroute.core.plan import CannotPlan, PlanRequest, PlanSettings
 from keyroute.core.table import empty, no_tables
 from keyroute.planners import hash as hash_planner
 
@@ -26,6 +28,26 @@ def test_all_built_in_ones_are_entry_points_of_the_package() -> None:
     assert {"albic", "autoflow", "dkg", "hash", "metis"} == named.keys()
     for name, value in named.items():
         assert EntryPoint(name, value, planners.GROUP).load() is planners.load(name)
+
+
+def test_the_commands_name_all_built_in_ones() -> None:
+    said = get_args(PlannerOption)[1].help
+    assert all(re.search(rf"\b{name}\b", said) for name in planners._BUILT_IN)
+
+
+def test_whole_numbers_are_not_cut() -> None:
+    period = streams.count(streams.correlated(1, 2_000))
+    shapes = tuple(g.shape for g in period.groups)
+    for name, options in (
+        ("albic", ("collocations",)),
+        ("autoflow", ("window", "rounds")),
+        ("dkg", ("mu",)),
+    ):
+        for option in options:
+            settings = PlanSettings(options={option: 2.7})
+            request = PlanRequest("q", shapes, (period,), no_tables("q"), settings=settings)
+            with pytest.raises(CannotPlan, match=f"option {option} must be a whole number"):
+                planners.load(name)(request)
 
 
 def test_an_unknown_name_is_answered_with_those_there_are() -> None:
