@@ -58,11 +58,6 @@ def between_partitions(tables: RoutingTables, periods: Iterable[Period]) -> list
     return found
 
 
-def group_imbalance(tables: RoutingTables, group: GroupStatistics, period: Period) -> float:
-    """Expected max/mean of a group's partitions on a period of which `group` is a part."""
-    return imbalance(partition_rows(tables, group, period))
-
-
 def partition_rows(tables: RoutingTables, group: GroupStatistics, period: Period) -> FloatArray:
     """Expected rows of each partition (n,): of its slots and of the entries that name it."""
     table = tables.group(group.shape)

@@ -12,24 +12,18 @@ import numpy as np
 from keyroute.core.graph import FloatArray
 from keyroute.core.plan import Topology
 from keyroute.core.table import Int32Array
-from keyroute.planners.assignment import Problem
 
 MIN_GAIN = 0.01
 """Share of all pairs' weight that new parts must bring, since whole partitions move with them."""
 
 
-def choose_parts(
-    problem: Problem, assignment: Int32Array, executors: int, current: tuple[int, ...]
-) -> tuple[int, ...]:
-    """Part of each partition (n,); empty where each partition is a part of its own."""
-    total = float(problem.graph.edge_weight.sum())
-    return arrange(partition_pairs(problem, assignment), total, executors, current)
-
-
 def arrange(
     between: FloatArray, total: float, executors: int, current: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """`choose_parts` by the symmetric weight between partitions (n, n) and that of all pairs."""
+    """Part of each partition (n,); empty where each partition is a part of its own.
+
+    `between` (n, n) is the symmetric weight between partitions, `total` that of all pairs.
+    """
     n = len(between)
     if executors <= 0 or executors >= n:
         return ()
@@ -40,24 +34,12 @@ def arrange(
     return tuple((start if keep and gain < MIN_GAIN * total else better).tolist())
 
 
-def partition_pairs(problem: Problem, assignment: Int32Array) -> FloatArray:
-    """Symmetric weight of the pairs between different partitions (n, n)."""
-    graph, n = problem.graph, problem.partitions
-    ends = assignment[graph.edge_from].astype(np.int64) * n + assignment[graph.edge_to]
-    flat = np.bincount(ends, graph.edge_weight, minlength=n * n)
-    weight: FloatArray = flat.astype(np.float64).reshape(n, n)
-    between = weight + weight.T
-    np.fill_diagonal(between, 0.0)
-    return between
-
-
 def on_hosts(
     between: FloatArray, total: float, parts: tuple[int, ...], topology: Topology
 ) -> tuple[int, ...]:
     """The same parts with their names changed, so that near parts are those with most pairs left.
 
-    `between` (n, n) is the symmetric weight between partitions, `total` that of all pairs. Empty
-    `parts`: each partition is a part of its own. Names are changed for `MIN_GAIN` only.
+    Weights and empty parts are as in `arrange`. Names are changed for `MIN_GAIN` only.
     """
     n = len(between)
     of = np.array(parts or range(n), dtype=np.int32)
