@@ -20,8 +20,8 @@ private[count] final class EdgeCounts(from: GroupShape, to: GroupShape, cells: I
   private var upstreamKey = ""
   private var slotPairs = Option.empty[SlotPairCounts]
 
-  def add(counts: MapTaskCounts): Unit = {
-    if (counts.hasPairs) pairs.add(counts.getPairs)
+  def add(counts: MapTaskCounts, parsed: TaskSummaries): Unit = {
+    parsed.pairs.foreach(pairs.add)
     if (counts.hasSlotPairs && cells > 0)
       matrix.addAll(counts.getSlotPairs, from.slots, to.slots)
     if (counts.getUpstreamKey.nonEmpty) upstreamKey = counts.getUpstreamKey

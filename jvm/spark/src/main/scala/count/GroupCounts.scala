@@ -28,7 +28,7 @@ private[count] final class GroupCounts(shape: GroupShape, keepSources: Boolean) 
       ) &&
       counts.getKeys.getSlotsList.stream.allMatch(s => s >= 0 && s < shape.slots)
 
-  def add(counts: MapTaskCounts): Unit = {
+  def add(counts: MapTaskCounts, parsed: TaskSummaries): Unit = {
     var p = 0
     while (p < partitionRows.length) {
       partitionRows(p) += counts.getPartitionRows(p)
@@ -40,7 +40,7 @@ private[count] final class GroupCounts(shape: GroupShape, keepSources: Boolean) 
       i += 1
     }
     explicitRows += counts.getExplicitRows
-    if (counts.hasKeys) keys.add(counts.getKeys)
+    parsed.keys.foreach(keys.add)
     if (keepSources && counts.getReadsSource && counts.hasKeys)
       sources.add(GroupCounts.bySource(counts))
   }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.keyroute.count
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
+import io.keyroute.core.sketch.SlotPairCounts
 import io.keyroute.core.table.GroupShape
 import io.keyroute.proto.v1.{MapTaskCounts, PartitionRows, Period}
 
@@ -28,14 +29,26 @@ private[count] final class PeriodCounts(
 
   def rows: Long = inputRows
 
-  /** Takes in what a map task counted; false where it does not fit the query's groups. */
+  /** Takes in what a map task counted; false where it does not fit the query's groups.
+    * @throws io.keyroute.core.sketch.InvalidSketch
+    *   if a sketch contradicts itself; then nothing is taken in
+    */
   def add(counts: MapTaskCounts): Boolean =
     shapes.find(_.group == counts.getGroup).map(group).filter(_.fits(counts)) match {
       case None => false
       case Some(group) =>
+        val parsed = TaskSummaries.of(counts)
+        val way = PeriodCounts.edgeOf(counts).filter(known)
+        way.filter(_ => counts.hasSlotPairs).foreach { e =>
+          SlotPairCounts.check(
+            counts.getSlotPairs,
+            shape(e.upstream).slots,
+            shape(e.downstream).slots
+          )
+        }
         message = None
-        group.add(counts)
-        edgeOf(counts).foreach(edge(_).add(counts))
+        group.add(counts, parsed)
+        way.foreach(edge(_).add(counts, parsed))
         true
     }
 
@@ -54,7 +67,8 @@ private[count] final class PeriodCounts(
   /** Rows of each slot; none where the group had no rows. */
   def rowsOfSlots(group: Long): Option[Array[Long]] = groups.get(group).map(_.rowsOfSlots)
 
-  def add(of: Edge, rows: LocalRows): Unit = if (rows.rows > 0) {
+  /** An edge of a group that is not the query's is left aside. */
+  def add(of: Edge, rows: LocalRows): Unit = if (rows.rows > 0 && known(of)) {
     message = None
     edge(of).add(rows)
   }
@@ -118,8 +132,8 @@ private[count] final class PeriodCounts(
 
   private def shape(group: Long): GroupShape = shapes.find(_.group == group).get
 
-  private def edgeOf(counts: MapTaskCounts): Option[Edge] =
-    PeriodCounts.edgeOf(counts).filter(e => shapes.exists(_.group == e.upstream))
+  private def known(of: Edge): Boolean =
+    Seq(of.upstream, of.downstream).forall(group => shapes.exists(_.group == group))
 }
 
 private[count] object PeriodCounts {

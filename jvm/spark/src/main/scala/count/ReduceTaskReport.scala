@@ -1,6 +1,6 @@
 package org.apache.spark.sql.keyroute.count
 
-import java.util.concurrent.TimeUnit
+import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
 
 import org.apache.spark.TaskContext
 
@@ -17,6 +17,7 @@ final case class ReduceTaskReport(exchange: ExchangeId) {
     */
   def onSuccess(context: TaskContext, partition: Int): Unit = {
     val beganNs = System.nanoTime()
+    ReduceTaskReport.note(context, exchange.group -> partition)
     context.addTaskCompletionListener[Unit] { ended =>
       if (!ended.isFailed() && !ended.isInterrupted())
         TaskReports.attempt(TaskReports.send(reads(ended, partition, beganNs)))
@@ -35,8 +36,26 @@ final case class ReduceTaskReport(exchange: ExchangeId) {
       .setExecutor(TaskReports.executorId)
       .setLocalBytes(metrics.shuffleReadMetrics.localBytesRead)
       .setRemoteBytes(metrics.shuffleReadMetrics.remoteBytesRead)
-      .setRunMs(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNs))
-    TaskState.of(metrics).foreach(s => message.setStateRows(s.rows).setStateBytes(s.bytes))
+    // A task's state and time are of all that it read, and cannot be told apart.
+    if (ReduceTaskReport.readsOne(context)) {
+      message.setRunMs(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNs))
+      TaskState.of(metrics).foreach(s => message.setStateRows(s.rows).setStateBytes(s.bytes))
+    }
     message.build()
   }
+}
+
+object ReduceTaskReport {
+  // Groups and partitions that each running task reads: more than one where partitions are coalesced,
+  // or branches of a union are read side by side. A join reads its partition twice.
+  private val read = new ConcurrentHashMap[Long, Set[(Long, Int)]]()
+
+  private def note(context: TaskContext, partition: (Long, Int)): Unit =
+    if (read.merge(context.taskAttemptId(), Set(partition), _ ++ _).sizeIs == 1) {
+      // Spark calls listeners last in, first out: this one after those that report.
+      context.addTaskCompletionListener[Unit](c => read.remove(c.taskAttemptId()): Unit)
+    }
+
+  private def readsOne(context: TaskContext): Boolean =
+    Option(read.get(context.taskAttemptId())).exists(_.sizeIs == 1)
 }

@@ -60,7 +60,8 @@ private[count] final class RunStatistics(val query: RunningQuery, history: Histo
           TaskState(reads.getStateRows, reads.getStateBytes)
         ))
         target(reads.getBatch).foreach { case (reports, period) =>
-          if (reports.firstRun(reads)) period.addRun(group, reads.getPartition, reads.getRunMs)
+          if (reads.hasRunMs && reports.firstRun(reads))
+            period.addRun(group, reads.getPartition, reads.getRunMs)
           reports.read(reads, group.partitions).foreach { case (e, rows) => period.add(e, rows) }
         }
       }

@@ -2,9 +2,11 @@ package org.apache.spark.sql.keyroute.count
 
 import io.keyroute.core.table.{GroupShape, GroupTable}
 
-/** State of a group's slots, estimated: what each partition reports, spread over the slots that the
-  * partition owns by their share of the rows so far. Where keys have entries of their own, their state
-  * is spread over the slots of the partition that they are in. Not thread-safe.
+/** State of a group's slots, estimated: what each partition reports, spread over the slots that it owns.
+  * A slot weighs its even share of the partition's state rows and the rows seen of it so far: so a few
+  * rows after a restart do not take all the state of before, and many rows outweigh that share. Where
+  * keys have entries of their own, their state is spread over the slots of the partition that they are
+  * in. Not thread-safe.
   */
 private[count] final class SlotState(shape: GroupShape) {
   private val seen = new Array[Long](shape.slots)
@@ -30,13 +32,13 @@ private[count] final class SlotState(shape: GroupShape) {
     */
   def spread(table: GroupTable): Option[(Array[Long], Array[Long])] =
     Option.when(batches.forall(_ >= 0)) {
-      // Slots that no row was seen of share what their partition holds evenly if no slot of it was.
       val owned = (0 until shape.slots).groupBy(table.ownerOf)
       val (slotRows, slotBytes) = (new Array[Long](shape.slots), new Array[Long](shape.slots))
       owned.foreach { case (partition, slots) =>
-        val total = slots.map(seen(_)).sum
+        val total = rows(partition) + slots.map(seen(_)).sum.toDouble
+        val even = rows(partition).toDouble / slots.size
         val weight: Int => Double =
-          if (total > 0) s => seen(s).toDouble / total else _ => 1.0 / slots.size
+          if (total > 0) s => (even + seen(s)) / total else _ => 1.0 / slots.size
         divide(rows(partition), slots, weight, slotRows)
         divide(bytes(partition), slots, weight, slotBytes)
       }

@@ -32,18 +32,23 @@ object TaskReports extends Logging {
   def send(reads: ReduceTaskReads): Unit = send(ReduceReads, reads.toByteArray)
 
   /** Makes and sends a report. What fails is logged, as a warning the first time: Spark fails a task
-    * whose listener throws, and a task shall not fail for its statistics. */
+    * whose listener throws, and a task shall not fail for its statistics. Nor for a release of Spark
+    * whose inner methods, of which reports use some, are not those that we were built with. */
   def attempt(report: => Unit): Unit =
     try report
     catch {
-      case NonFatal(e) if warned.compareAndSet(false, true) =>
-        logWarning(
-          "a task's report could not be made or sent to the driver; its statistics are " +
-            "incomplete. Further failures are logged at debug level.",
-          e
-        )
-      case NonFatal(e) => logDebug("a task's report could not be made or sent", e)
+      case NonFatal(e) => failed(e)
+      case e: LinkageError => failed(e)
     }
+
+  private def failed(e: Throwable): Unit =
+    if (warned.compareAndSet(false, true))
+      logWarning(
+        "a task's report could not be made or sent to the driver; its statistics are " +
+          "incomplete. Further failures are logged at debug level.",
+        e
+      )
+    else logDebug("a task's report could not be made or sent", e)
 
   /** A partition's store took in, or gave away, the rows of a switch batch. */
   def sendApplied(runId: UUID, batch: Long, applyMs: Long): Unit = {

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.keyroute.count
 
+import scala.util.hashing.MurmurHash3
+
 import io.keyroute.core.sketch.{LongSpaceSaving, PairSpaceSaving, SlotCounts, SlotPairCounts}
 import io.keyroute.core.table.GroupTable
 import io.keyroute.proto.v1.MapTaskCounts
@@ -16,8 +18,7 @@ private[count] final class TaskSketches(
   private val stable = table.shape.stableSlots
   private val every = limits.sample
   // Tasks begin at different rows, or a stream that repeats itself would always show the same ones.
-  private var untilTaken =
-    1 + Math.floorMod((exchange.id.batch * 31 + mapPartition) * 0x9e3779b9L, every.toLong).toInt
+  private var untilTaken = 1 + TaskSketches.phase(exchange.id, mapPartition, every)
   private val slots = new SlotCounts(table.shape.slots)
   private val keys =
     if (table.shape.routingOrdinals.isEmpty) null else new LongSpaceSaving(limits.counters)
@@ -50,4 +51,14 @@ private[count] final class TaskSketches(
     if (pairs != null) message.setPairs(pairs.heaviest(most))
     if (slotPairs != null) message.setSlotPairs(slotPairs.toProto(limits.slotPairsSent(mapTasks)))
   }
+}
+
+private[count] object TaskSketches {
+
+  /** Rows that a task passes over before the first that it takes, in [0, every). Mixed, so that it goes
+    * through all of them whatever `every` is, from task to task as from batch to batch. */
+  def phase(id: ExchangeId, mapPartition: Int, every: Int): Int = Math.floorMod(
+    MurmurHash3.orderedHash(Seq(id.batch, id.group, id.number.toLong, mapPartition.toLong)),
+    every
+  )
 }

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.keyroute.count
 
+import java.util.UUID
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
@@ -150,6 +151,43 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
       assert(!c.hasSlotPairs)
     }
     assert(counts.map(_.getKeys.getRows).sum > 0)
+  }
+
+  test("which rows a sample takes differs from task to task and from batch to batch") {
+    val run = UUID.randomUUID()
+    Seq(2, 3, 31).foreach { every =>
+      val byTask = (0 until 100 * every)
+        .map(task => TaskSketches.phase(ExchangeId(run, 7, 0, 0), task, every))
+      val byBatch = (0 until 100 * every)
+        .map(batch => TaskSketches.phase(ExchangeId(run, batch.toLong, 0, 0), 7, every))
+      Seq(byTask, byBatch).foreach { phases =>
+        val each = phases.groupBy(identity).values.map(_.size)
+        assert(each.size == every && each.forall(n => n > 50 && n < 200))
+      }
+    }
+  }
+
+  test("no state is told of partitions that one task reads together") {
+    val (run, _) = counted()(_.dropDuplicates("k").coalesce(2))
+    val expected = run.batches.size * Partitions
+    eventually(timeout(10.seconds), interval(20.millis))(assert(Driver.reads.size == expected))
+    // 4 partitions in 2 tasks.
+    assert(!Driver.reads.exists(r => r.hasStateRows || r.hasStateBytes || r.hasRunMs))
+    assert(Driver.reads.map(_.getLocalBytes).sum > 0)
+  }
+
+  test("a store that does not count its rows is not said to be empty") {
+    val track = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"
+    val (run, _) = counted(Map(track -> "false"))(twoDedups)
+    val expected = 2 * run.batches.size * Partitions
+    eventually(timeout(10.seconds), interval(20.millis))(assert(Driver.reads.size == expected))
+    assert(!Driver.reads.exists(r => r.hasStateRows || r.hasStateBytes))
+    assert(Driver.reads.forall(_.hasRunMs))
+  }
+
+  test("a method that another release of Spark does not have costs the report and no task") {
+    TaskReports.attempt(throw new NoSuchMethodError("meant to be missing"))
+    assertThrows[OutOfMemoryError](TaskReports.attempt(throw new OutOfMemoryError("meant")))
   }
 
   test("the attribute is followed through its other names") {

@@ -177,12 +177,12 @@ class StatisticsCollectorSuite extends AnyFunSuite {
     val f = new Fixture
     def holds(batch: Long, rows: Long*): Unit = rows.zipWithIndex.foreach { case (n, p) =>
       f.send(Reports.read(f.query, batch, p, "a").toBuilder
-        .setStateRows(n).setStateBytes(n * 10 + 1).build())
+        .setRunMs(1).setStateRows(n).setStateBytes(n * 10 + 1).build())
     }
     def state(period: Int): Seq[Long] =
       f.periods(period).getGroups(0).getSlotStateRowsList.asScala.map(_.longValue).toSeq
-    f.wrote(0, 0, "a", 6, 0, 0) // slot 0
-    f.wrote(0, 3, "a", 2, 0, 0) // slot 3
+    f.wrote(0, 0, "a", 600, 0, 0) // slot 0
+    f.wrote(0, 3, "a", 200, 0, 0) // slot 3
     holds(0, 80, 0)
     f.end(0, 8)
     f.settle()
@@ -192,10 +192,12 @@ class StatisticsCollectorSuite extends AnyFunSuite {
     f.end(1, 8)
     f.settle()
     assert(state(0).length == 1026 && state(0).sum == 422)
-    assert((state(0)(0), state(0)(3), state(0)(6)) == ((60L, 20L, 0L)))
+    // 80 rows of state weigh as much as 80 rows seen, so 80 * (600 + 80 / 342) / 880.
+    assert((state(0)(0), state(0)(3)) == ((55L, 18L)))
+    assert((6 until 1026 by 3).map(state(0)(_)).sum == 7, "slots that were not seen have a share")
     assert((2 until 1026 by 3).forall(state(0)(_) == 1))
     val bytes = f.periods.head.getGroups(0).getSlotStateBytesList.asScala.map(_.longValue).toSeq
-    assert((bytes(0), bytes(3), bytes.sum) == ((601L, 200L, 801L + 1 + 3421)))
+    assert((bytes(0), bytes(3), bytes.sum) == ((546L, 183L, 801L + 1 + 3421)))
     val owners = Array.tabulate(1026)(s => if (s == 0) 1 else s % 3)
     val table = GroupTable.build(Reports.shape(0), Array.empty, Array.empty, owners)
     val tables = RoutingTables(5, f.query.queryId.toString, Seq(table), Nil)
@@ -203,7 +205,7 @@ class StatisticsCollectorSuite extends AnyFunSuite {
     holds(2, 20, 60, 342)
     f.end(2, 8)
     f.settle()
-    assert((state(1)(0), state(1)(3), state(1).sum) == ((60L, 20L, 422L)))
+    assert((state(1)(0), state(1)(3), state(1).sum) == ((55L, 18L, 422L)))
     f.collector.switched(f.query.runId, 3, 6, None)
     holds(3, 20, 60, 342)
     f.end(3, 8)
@@ -299,6 +301,10 @@ class StatisticsCollectorSuite extends AnyFunSuite {
     f.send(Reports.wrote(f.query, 0, 2, "a", Seq(1, 1, 1)).toBuilder.setSlots(0, 1 << 20).build())
     val outside = Reports.wrote(f.query, 0, 4, "a", Seq(1, 0, 0)).toBuilder
     f.send(outside.setKeys(outside.getKeys.toBuilder.addSlots(1026)).build())
+    val cell = SlotPairs.newBuilder().addUpstream(0).addDownstream(1026).addRows(1)
+    f.send(Reports.wrote(f.query, 0, 5, "a", Seq(1, 0, 0)).toBuilder.setSlotPairs(cell).build())
+    val twice = Reports.wrote(f.query, 0, 6, "a", Seq(1, 0, 0)).toBuilder
+    f.send(twice.setPairs(twice.getPairs.toBuilder.addUpstream(1)).build())
     f.send(Reports.wrote(Reports.query(), 0, 3, "a", Seq(1, 1, 1)))
     f.send(Reports.read(f.query, 0, 99, "a"))
     f.collector.received(Array[Byte](1, 2, 3))
@@ -307,6 +313,18 @@ class StatisticsCollectorSuite extends AnyFunSuite {
     f.settle()
     assert(f.rowsOfGroup == Seq(0L))
     assert(f.collector.placement(f.query.runId).isEmpty)
+  }
+
+  test("an edge from a group that is not the query's is left aside, its rows counted") {
+    val f = new Fixture
+    f.send(Reports.wrote(f.query, 0, 0, "a", Seq(3, 0, 0), upstream = 9))
+    f.read(0, "a", "b", "c")
+    f.wrote(0, 1, "a", 2, 0, 0)
+    f.end(0, 5)
+    f.settle()
+    assert(f.rowsOfGroup == Seq(5L) && f.periods.head.getEdgesCount == 1)
+    assert(f.periods.head.getEdges(0).getPairs.getRows == 2)
+    assert(f.batches.head.getEdgeRows <= 5)
   }
 
   test("without progress events memory stays bounded") {

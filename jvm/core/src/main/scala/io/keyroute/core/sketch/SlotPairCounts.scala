@@ -41,18 +41,8 @@ final class SlotPairCounts(maxCells: Int) {
     * @throws InvalidSketch if it has slots that are not below so many, or its arrays do not match; then
     *                       nothing is added */
   def addAll(message: SlotPairs, upstreamSlots: Int, downstreamSlots: Int): Unit = {
-    val size = message.getUpstreamCount
-    if (message.getDownstreamCount != size || message.getRowsCount != size)
-      throw new InvalidSketch("the arrays of a matrix of slots do not match")
-    def outside(slot: Int, slots: Int) = slot < 0 || slot >= slots
-    (0 until size).foreach { i =>
-      if (
-        outside(message.getUpstream(i), upstreamSlots) ||
-        outside(message.getDownstream(i), downstreamSlots) || message.getRows(i) < 0
-      )
-        throw new InvalidSketch(s"cell $i of a matrix of slots is out of range")
-    }
-    (0 until size).foreach { i =>
+    SlotPairCounts.check(message, upstreamSlots, downstreamSlots)
+    (0 until message.getUpstreamCount).foreach { i =>
       add(message.getUpstream(i), message.getDownstream(i), message.getRows(i))
     }
     without += message.getLeftOut
@@ -116,4 +106,20 @@ object SlotPairCounts {
 
   /** The most cells that it may be asked to hold. */
   val MaxCells: Int = 1 << 24
+
+  /** @throws InvalidSketch if a message has slots that are not below so many, or its arrays do not
+    *                       match */
+  def check(message: SlotPairs, upstreamSlots: Int, downstreamSlots: Int): Unit = {
+    val size = message.getUpstreamCount
+    if (message.getDownstreamCount != size || message.getRowsCount != size)
+      throw new InvalidSketch("the arrays of a matrix of slots do not match")
+    def outside(slot: Int, slots: Int) = slot < 0 || slot >= slots
+    (0 until size).foreach { i =>
+      if (
+        outside(message.getUpstream(i), upstreamSlots) ||
+        outside(message.getDownstream(i), downstreamSlots) || message.getRows(i) < 0
+      )
+        throw new InvalidSketch(s"cell $i of a matrix of slots is out of range")
+    }
+  }
 }
