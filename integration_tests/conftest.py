@@ -33,6 +33,7 @@ SHARED = ("spark_zookeeper", "bench", "zookeeper")
 """What is started once a process of tests, the dearest first."""
 
 
+@pytest.hookimpl(tryfirst=True)  # Before the plugin that reads the groups.
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that share what is started once run in one process, and so do those of one file."""
     for item in items:
