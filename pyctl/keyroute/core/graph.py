@@ -118,9 +118,10 @@ class KeyHistory:
         """Vertices stay where their counts have faded to nothing; such pairs are left out."""
         ages = range(len(self.periods) - 1, -1, -1)
         load_decay = np.array([faded(age, load_half_life) for age in ages])
-        weight, pairs = self._sums([faded(age, half_life) for age in ages])
-        load, _ = self._sums(load_decay.tolist())
-        newest, _ = self._sums([float(age == 0) for age in ages])
+        decay = [faded(age, half_life) for age in ages]
+        pairs = self._of_pairs(decay)
+        load = self._of_keys(load_decay.tolist())
+        newest = self._of_keys([float(age == 0) for age in ages])
         group_load = load_decay @ self.group_rows
         newest_rows = self.group_rows[-1] if len(self.periods) else group_load
         keep = pairs > 0
@@ -129,7 +130,7 @@ class KeyHistory:
             shapes=self.shapes,
             group=self.group,
             fingerprint=self.fingerprint,
-            weight=weight,
+            weight=self._of_keys(decay),
             load=load,
             edge_from=self.edge_from[keep],
             edge_to=self.edge_to[keep],
@@ -140,13 +141,19 @@ class KeyHistory:
             newest_tail_load=np.maximum(newest_rows - self._by_group(newest), 0.0),
         )
 
-    def _sums(self, decay: Sequence[float]) -> tuple[FloatArray, FloatArray]:
-        weight, pairs = np.zeros(len(self.group)), np.zeros(len(self.edge_from))
+    def _of_keys(self, decay: Sequence[float]) -> FloatArray:
+        rows = np.zeros(len(self.group))
         for period, by in zip(self.periods, decay, strict=True):
             if by:
-                weight[period.at] += by * period.rows
-                pairs += by * np.bincount(period.pair, period.pair_rows, minlength=len(pairs))
-        return weight, pairs
+                rows[period.at] += by * period.rows
+        return rows
+
+    def _of_pairs(self, decay: Sequence[float]) -> FloatArray:
+        rows = np.zeros(len(self.edge_from))
+        for period, by in zip(self.periods, decay, strict=True):
+            if by:
+                rows += by * np.bincount(period.pair, period.pair_rows, minlength=len(rows))
+        return rows
 
     def _by_group(self, of_keys: FloatArray) -> FloatArray:
         return np.bincount(self.group, of_keys, minlength=len(self.shapes)).astype(np.float64)

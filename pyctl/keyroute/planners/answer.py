@@ -62,8 +62,11 @@ def parts_of(request: PlanRequest, groups: Iterable[GroupTable]) -> tuple[int, .
     total = float(between.sum())
     between += between.T
     np.fill_diagonal(between, 0.0)
-    parts = arrange(between, total, request.executors, request.current.parts)
-    return on_hosts(between, total, parts, request.topology)
+    in_force = request.current.parts
+    parts = arrange(between, total, request.executors, in_force)
+    # Without a wish for fewer executors each partition is a part, by the name that it has.
+    named = in_force if not parts and sorted(in_force) == list(range(n)) else parts
+    return on_hosts(between, total, named, request.topology)
 
 
 def _floors(floors: Mapping[int, float]) -> str:

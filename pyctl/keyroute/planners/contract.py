@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 
 from keyroute.core.graph import FloatArray
 from keyroute.core.table import Int64Array
-from keyroute.planners.assignment import Problem
 from keyroute.planners.compiled import compiled
 
 ROUNDS = 4
@@ -21,12 +20,14 @@ CLUSTERS_OF_A_PARTITION = 40
 """A cluster may hold so small a share of a partition's load."""
 
 
-def clusters(problem: Problem, vertices: Int64Array, weights: FloatArray, seed: int) -> Int64Array:
-    """Cluster of each of those vertices, numbered from 0 on. `weights` are their loads."""
-    graph = problem.adjacency[vertices][:, vertices].tocsr()
-    label = np.arange(len(vertices))
-    order = np.random.default_rng(seed).permutation(len(vertices))
-    most = weights.sum() / (problem.partitions * CLUSTERS_OF_A_PARTITION)
+def clusters(graph: csr_array, weights: FloatArray, most: float, seed: int) -> Int64Array:
+    """Cluster of each vertex, numbered from 0 on.
+
+    `graph` (V, V) are rows of pairs, `weights` (V,) the vertices' loads, `most` what a cluster may
+    weigh.
+    """
+    label = np.arange(len(weights))
+    order = np.random.default_rng(seed).permutation(len(weights))
     for _ in range(ROUNDS):
         moved = propagate(
             order,
@@ -37,7 +38,7 @@ def clusters(problem: Problem, vertices: Int64Array, weights: FloatArray, seed: 
             most,
             label,
         )
-        if moved < len(vertices) / 100:
+        if moved < len(weights) / 100:
             break
     return np.unique(label, return_inverse=True)[1]
 
@@ -78,13 +79,12 @@ def propagate(
     return moved
 
 
-def contracted(problem: Problem, vertices: Int64Array, label: Int64Array) -> csr_array:
+def contracted(graph: csr_array, label: Int64Array) -> csr_array:
     """Pairs' rows between clusters, without those within one."""
     count = int(label.max()) + 1
     member = csr_array(
         (np.ones(len(label)), (label, np.arange(len(label)))), shape=(count, len(label))
     )
-    graph = problem.adjacency[vertices][:, vertices]
     made = csr_array(member @ graph @ member.T)
     made.setdiag(0)
     made.eliminate_zeros()

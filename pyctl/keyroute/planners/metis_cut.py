@@ -9,7 +9,7 @@ import pymetis
 from scipy.sparse import csr_array
 
 from keyroute.core.graph import FloatArray
-from keyroute.core.table import Int32Array
+from keyroute.core.table import Int32Array, Int64Array
 from keyroute.planners import contract
 from keyroute.planners.assignment import Problem
 
@@ -26,24 +26,32 @@ def cut(problem: Problem, seeds: range) -> Int32Array | None:
     pymetis passes one weight for each vertex, so METIS balances the groups' sum, each group's
     loads being scaled to the same total; `refine` holds each group to its own capacities.
     """
-    paired = np.flatnonzero(np.diff(problem.adjacency.indptr))
-    graph = problem.adjacency[paired][:, paired].tocsr()
+    paired, graph = _paired(problem)
     weights = vertex_weights(problem)[paired]
     return _best(problem, paired, seeds, lambda seed: _metis(problem, graph, weights, seed))
 
 
 def cut_contracted(problem: Problem, seeds: range) -> Int32Array | None:
     """As `cut`, of clusters of keys in place of keys: not quite as good, and much faster."""
-    paired = np.flatnonzero(np.diff(problem.adjacency.indptr))
+    paired, graph = _paired(problem)
     weights = vertex_weights(problem)[paired]
+    most = float(weights.sum()) / (problem.partitions * contract.CLUSTERS_OF_A_PARTITION)
 
     def of_clusters(seed: int) -> Int32Array | None:
-        label = contract.clusters(problem, paired, weights, seed)
-        graph = contract.contracted(problem, paired, label)
-        found = _metis(problem, graph, np.bincount(label, weights).astype(np.float64), seed)
+        label = contract.clusters(graph, weights, most, seed)
+        small = contract.contracted(graph, label)
+        found = _metis(problem, small, np.bincount(label, weights).astype(np.float64), seed)
         return None if found is None else found[label]
 
     return _best(problem, paired, seeds, of_clusters)
+
+
+def _paired(problem: Problem) -> tuple[Int64Array, csr_array]:
+    """The vertices that have pairs, and the pairs between them."""
+    paired = np.flatnonzero(np.diff(problem.adjacency.indptr))
+    if len(paired) == problem.graph.vertices:
+        return paired, problem.adjacency
+    return paired, problem.adjacency[paired][:, paired].tocsr()
 
 
 def vertex_weights(problem: Problem) -> FloatArray:
@@ -56,7 +64,7 @@ def vertex_weights(problem: Problem) -> FloatArray:
 
 def _best(
     problem: Problem,
-    paired: np.ndarray[tuple[int], np.dtype[np.int64]],
+    paired: Int64Array,
     seeds: range,
     make: Callable[[int], Int32Array | None],
 ) -> Int32Array | None:

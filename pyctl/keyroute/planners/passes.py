@@ -24,6 +24,14 @@ def fits(loads: FloatArray, to: int, more: FloatArray, capacity: FloatArray) -> 
 
 
 @compiled
+def move(key: int, to: int, at: Int32Array, load: FloatArray, loads: FloatArray) -> None:
+    """A key that has a partition goes to another."""
+    loads[at[key]] -= load[key]
+    loads[to] += load[key]
+    at[key] = to
+
+
+@compiled
 def place(
     order: Int64Array,
     at: Int32Array,
@@ -76,9 +84,7 @@ def relieve(
             ):
                 best = p
         if best >= 0:
-            loads[here] -= load[key]
-            loads[best] += load[key]
-            at[key] = best
+            move(key, best, at, load, loads)
 
 
 @compiled
@@ -98,9 +104,7 @@ def improve(
             if pull[key, p] > pull[key, best] and fits(loads, p, load[key], capacity):
                 best = p
         if best != here:
-            loads[here] -= load[key]
-            loads[best] += load[key]
-            at[key] = best
+            move(key, best, at, load, loads)
 
 
 @compiled

@@ -103,10 +103,7 @@ def _spill(
     if not value.any():
         return False
     best, to = np.unravel_index(int(value.argmax()), value.shape)
-    key = keys[best]
-    loads[at[key]] -= load[key]
-    loads[to] += load[key]
-    at[key] = to
+    passes.move(int(keys[best]), int(to), at, load, loads)
     return True
 
 

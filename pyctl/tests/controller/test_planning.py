@@ -86,6 +86,31 @@ def test_a_planner_is_told_the_executors_that_are_meant_and_those_seen() -> None
     assert [(r.executors, r.placed) for r in asked] == [(2, (0, 1, 0))]
 
 
+def test_a_period_that_has_hardly_begun_is_not_asked_about_but_for_new_keys() -> None:
+    asked: list[list[int]] = []
+
+    class Planner:
+        def __call__(self, request: PlanRequest) -> Plan:
+            asked.append([p.rows for p in request.periods])
+            return plan_metis(request)
+
+        def between(self, request: PlanRequest) -> Plan:
+            asked.append([p.rows for p in request.periods])
+            return plan_metis.between(request)
+
+    whole, begun = (streams.count(streams.correlated(seed, n)) for seed, n in ((1, 4000), (2, 9)))
+    shapes = tuple(g.shape for g in whole.groups)
+    current = plan_metis(PlanRequest("q", shapes, (whole,), no_tables("q"))).tables(4, "q")
+    periods = tuple(replace(p, table_version=4) for p in (whole, whole, begun))
+    driver = replace(DRIVER, statistics=replace(STATISTICS, periods=periods))
+    state = replace(STATE, meta=QueryMeta("q", "flights", shapes))
+    planning = Planning(Planner(), DecisionSettings(min_rows=1, holdout_rows=1), new_keys_rows=1)
+    snapshot = replace(SNAPSHOT, state=state, driver=driver)
+    assert isinstance(consider(snapshot, Current(current), planning, 100_000), Stay)
+    # Each is asked without what it is judged on.
+    assert asked == [[4000], [4000, 4000]]
+
+
 @pytest.mark.parametrize(
     ("driver", "says"),
     [

@@ -98,6 +98,16 @@ def test_the_request_is_what_the_driver_knows() -> None:
     assert (request.placed, request.topology.hosts) == ((0, 1, 0), (0, 1, 0))
     assert (request.executors, request.leaving) == (3, {1})
     assert request.settings.alpha == 1.2
+    assert [p.rows for p in request.periods] == [4000, 4000]
+
+
+def test_a_period_that_has_hardly_begun_is_in_the_dump_and_not_planned_from() -> None:
+    dump = _dump()
+    begun = streams.count(streams.correlated(3, 9))
+    periods = (*dump.statistics.periods, begun)
+    longer = decode(encode(replace(dump, statistics=replace(dump.statistics, periods=periods))))
+    assert [p.rows for p in longer.statistics.periods] == [4000, 4000, 9]
+    assert [p.rows for p in longer.request(PlanSettings()).periods] == [4000, 4000]
 
 
 def test_every_file_that_was_cut_off_is_refused() -> None:

@@ -70,6 +70,15 @@ def test_a_gain_is_as_sure_as_its_pairs_are_many() -> None:
         assert halves == pytest.approx(error)
 
 
+def test_no_gain_is_sure_where_no_pair_is() -> None:
+    ids = np.arange(60, dtype=np.int64)
+    period = streams.count((ids, ids))
+    (edge,) = period.edges
+    unsure = replace(edge, pairs=replace(edge.pairs, errors=edge.pairs.counts))
+    assert gain_error(_alike(1, 20), _alike(2, 40), [replace(period, edges=(unsure,))]) == np.inf
+    assert gain_error(_alike(1, 20), _alike(2, 40), [replace(period, edges=())]) == 0.0
+
+
 def test_what_carries_over_is_taken_once_and_kept() -> None:
     decisions = played(lambda period: streams.correlated(period, 4000), 12)
     assert isinstance(decisions[0], Move)

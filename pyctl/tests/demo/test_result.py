@@ -9,6 +9,7 @@ import pytest
 
 from keyroute.demo import result
 from keyroute.demo.recording import Recording
+from keyroute.demo.simulated import locality_after_last_table
 from keyroute.v1.status_pb2 import QueryStatus
 
 FLIGHTS = pd.DataFrame(
@@ -52,6 +53,19 @@ def test_measured_figures_come_from_the_batches() -> None:
             "batch_ms": 102,
         }
     ]
+
+
+def test_each_table_is_simulated_from_the_rows_before_it() -> None:
+    airplane = [f"N{i % 30}" for i in range(120)]
+    # From row 60 on each airplane flies another route.
+    route = [f"{'early' if i < 60 else 'late'}-{i % 30}" for i in range(120)]
+    flights = pd.DataFrame({"tailnum": airplane, "route": route})
+    assert locality_after_last_table(flights, [], 3) is None
+    known = locality_after_last_table(flights, [90], 3)
+    unknown = locality_after_last_table(flights, [60], 3)
+    assert known == 1.0
+    assert unknown is not None
+    assert unknown < 0.7
 
 
 def _locality(after: float, hashed: float, simulated: float) -> dict[str, float]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyroute.core.plan import Topology
+import streams
+from keyroute.core.plan import PlanRequest, Topology
+from keyroute.core.table import RoutingTables, no_tables
+from keyroute.planners.answer import parts_of
 from keyroute.planners.parts import on_hosts
 
 
@@ -53,6 +57,18 @@ def test_a_zone_is_better_than_nothing() -> None:
 )
 def test_names_stay_where_hosts_tell_nothing(topology: Topology) -> None:
     assert on_hosts(pairs((0, 2), (1, 3)), 110.0, (), topology) == ()
+
+
+def test_names_in_force_stay_where_they_are_as_good() -> None:
+    counted = streams.count(streams.correlated(1, 20_000, loyalty=0.2), n=4)
+    shapes = tuple(g.shape for g in counted.groups)
+    topology = Topology(hosts=(0, 0, 1, 1))
+    nothing = no_tables("q")
+    asked = PlanRequest("q", shapes, (counted,), nothing, topology=topology)
+    groups = [nothing.group(shape) for shape in shapes]
+    for parts in itertools.permutations(range(4)):
+        current = RoutingTables(1, "q", (), parts)
+        assert parts_of(replace(asked, current=current), groups) == parts
 
 
 def test_names_stay_where_little_is_gained() -> None:

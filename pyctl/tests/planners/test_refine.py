@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import streams
 from keyroute.core.graph import KeyGraph, build
+from keyroute.planners import passes
 from keyroute.planners.assignment import Problem, pose
 from keyroute.planners.refine import refine
 
@@ -60,3 +61,36 @@ def test_a_key_stays_home_where_moving_it_brings_less_than_it_costs() -> None:
     home = placed.copy()
     stuck = pose(of, PARTITIONS, 1.03, home, move_cost=10.0)
     assert refine(stuck, home).tolist() == home.tolist()
+
+
+@pytest.mark.parametrize(("pull", "after"), [(1.0, [1, 0]), (20.0, [0, 1])])
+def test_keys_trade_places_where_neither_has_room_and_both_together_gain(
+    pull: float, after: list[int]
+) -> None:
+    at = np.array([0, 1], np.int32)
+    loads = np.ones((2, 1))
+    pulls = np.array([[0.0, 10.0], [0.0, pull]])
+    order = np.array([0], np.int64)
+    state = (at, np.ones((2, 1)), pulls, loads, np.ones(1))
+    passes.improve(order, *state)
+    assert at.tolist() == [0, 1]
+    passes.exchange(order, *state)
+    assert (at.tolist(), loads.tolist()) == (after, [[1.0], [1.0]])
+
+
+def test_a_heavy_key_that_fits_nowhere_makes_light_ones_give_way() -> None:
+    ids = np.repeat(np.arange(6), [300, 300, 100, 100, 100, 100])
+    period = streams.count((ids, ids), n=3)
+    of = build(tuple(g.shape for g in period.groups), [period], 4.0, 1.0)
+    posed = pose(of, 3, 1.2, np.full(of.vertices, -1, np.int32), 0.0)
+    heavy_together = np.empty(of.vertices, np.int32)
+    for index in (0, 1):
+        members = of.members(index)
+        heavy = np.flatnonzero(of.load[members] == 300)
+        at = np.zeros(6, np.int32)
+        light = np.setdiff1d(np.arange(6), heavy)
+        at[light] = [1, 1, 2, 2]
+        heavy_together[members] = at
+    assert (posed.loads(heavy_together) > posed.capacity[:, None]).any()
+    refined = refine(posed, heavy_together)
+    assert (posed.loads(refined) <= posed.capacity[:, None] * (1 + 1e-6)).all()

@@ -12,6 +12,7 @@ from keyroute import planners
 from keyroute.core.hashes import spark_hash
 from keyroute.core.plan import Plan, PlanRequest
 from keyroute.core.table import GroupTable, no_tables
+from keyroute.planners.metis import plan_metis
 from keyroute.simulate.counting import Segment, count
 from keyroute.simulate.replay import OPEN_TO_ALL, Setup, measure, replay
 from keyroute.simulate.result import Replay, to_json
@@ -217,6 +218,24 @@ def test_new_keys_go_to_their_partners_before_the_next_plan() -> None:
     (often,) = replay(cuts, Setup(planners.load("metis"), PARTS, steps=8))
     assert never.next.locality < 0.5
     assert often.next.locality > 0.8
+
+
+def test_only_an_ungated_replay_asks_for_places_between_plans() -> None:
+    asked = []
+
+    class Planner:
+        def __call__(self, request: PlanRequest) -> Plan:
+            return plan_metis(request)
+
+        def between(self, request: PlanRequest) -> Plan:
+            asked.append(request.periods)
+            return plan_metis.between(request)
+
+    cuts = cut_by_rows(correlated(9, rows=9000), 1500)
+    list(replay(cuts, Setup(Planner(), PARTS, gate=OPEN_TO_ALL)))
+    assert asked == []
+    list(replay(cuts, Setup(Planner(), PARTS)))
+    assert asked
 
 
 def gated(stream: Stream) -> list[bool]:

@@ -16,15 +16,14 @@ final case class ReduceTaskReport(exchange: ExchangeId) {
     *   of the exchange, which is not the task's where partitions are coalesced
     */
   def onSuccess(context: TaskContext, partition: Int): Unit = {
-    val beganNs = System.nanoTime()
     ReduceTaskReport.note(context, exchange.group -> partition)
     context.addTaskCompletionListener[Unit] { ended =>
       if (!ended.isFailed() && !ended.isInterrupted())
-        TaskReports.attempt(TaskReports.send(reads(ended, partition, beganNs)))
+        TaskReports.attempt(TaskReports.send(reads(ended, partition)))
     }
   }
 
-  private def reads(context: TaskContext, partition: Int, beganNs: Long): ReduceTaskReads = {
+  private def reads(context: TaskContext, partition: Int): ReduceTaskReads = {
     val metrics = context.taskMetrics()
     metrics.mergeShuffleReadMetrics() // else the last blocks' bytes may be missing
     val message = ReduceTaskReads.newBuilder()
@@ -37,7 +36,7 @@ final case class ReduceTaskReport(exchange: ExchangeId) {
       .setLocalBytes(metrics.shuffleReadMetrics.localBytesRead)
       .setRemoteBytes(metrics.shuffleReadMetrics.remoteBytesRead)
     // A task's state and time are of all that it read, and cannot be told apart.
-    if (ReduceTaskReport.readsOne(context)) {
+    ReduceTaskReport.alone(context).foreach { beganNs =>
       message.setRunMs(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNs))
       TaskState.of(metrics).foreach(s => message.setStateRows(s.rows).setStateBytes(s.bytes))
     }
@@ -46,16 +45,25 @@ final case class ReduceTaskReport(exchange: ExchangeId) {
 }
 
 object ReduceTaskReport {
-  // Groups and partitions that each running task reads: more than one where partitions are coalesced,
-  // or branches of a union are read side by side. A join reads its partition twice.
-  private val read = new ConcurrentHashMap[Long, Set[(Long, Int)]]()
+  // When a running task began to read, and of which groups and partitions: more than one where
+  // partitions are coalesced, or branches of a union are read side by side. A join reads its partition
+  // twice.
+  private final case class Reading(beganNs: Long, of: Set[(Long, Int)])
+  private val readings = new ConcurrentHashMap[Long, Reading]()
 
-  private def note(context: TaskContext, partition: (Long, Int)): Unit =
-    if (read.merge(context.taskAttemptId(), Set(partition), _ ++ _).sizeIs == 1) {
-      // Spark calls listeners last in, first out: this one after those that report.
-      context.addTaskCompletionListener[Unit](c => read.remove(c.taskAttemptId()): Unit)
-    }
+  private def note(context: TaskContext, partition: (Long, Int)): Unit = {
+    val now = Reading(System.nanoTime(), Set(partition))
+    val whole = readings.merge(
+      context.taskAttemptId(),
+      now,
+      (before, more) => before.copy(of = before.of ++ more.of)
+    )
+    // Spark calls listeners last in, first out: this one after those that report.
+    if (whole eq now)
+      context.addTaskCompletionListener[Unit](c => readings.remove(c.taskAttemptId()): Unit)
+  }
 
-  private def readsOne(context: TaskContext): Boolean =
-    Option(read.get(context.taskAttemptId())).exists(_.sizeIs == 1)
+  /** When the task began to read, if it reads one partition of one group. */
+  private def alone(context: TaskContext): Option[Long] =
+    Option(readings.get(context.taskAttemptId())).filter(_.of.sizeIs == 1).map(_.beganNs)
 }

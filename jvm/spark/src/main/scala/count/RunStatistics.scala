@@ -101,6 +101,9 @@ private[count] final class RunStatistics(val query: RunningQuery, history: Histo
   /** Closed periods, oldest first, then the open one. */
   def periods: Seq[Period] = oldPeriods ++ (closedPeriods ++ openPeriod).map(_.toProto)
 
+  /** Nobody plans for a query that has ended, and many may have. */
+  def forgetOldPeriods(): Unit = oldPeriods = Vector.empty
+
   /** Fingerprints of the keys of a group, the heaviest first. */
   def heaviest(group: Long): Seq[Long] = {
     val all = new KeySummary

@@ -40,13 +40,14 @@ final class StatisticsCollector(
     ended = ended.filterNot(_ == query.queryId)
   }
 
-  /** Statistics of an ended query stay readable until many others have ended too. */
+  /** An ended query's newest statistics stay readable until many others have ended too. */
   def ended(runId: UUID): Unit = synchronized {
     runs.values.find(_.query.runId == runId).foreach { run =>
       val (kept, gone) = (run.query.queryId +: ended.filterNot(_ == run.query.queryId))
         .splitAt(StatisticsCollector.MostEnded)
       ended = kept
       runs = runs.removedAll(gone)
+      run.synchronized(run.forgetOldPeriods())
     }
   }
 

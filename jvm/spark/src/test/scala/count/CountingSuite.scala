@@ -1,69 +1,28 @@
 package org.apache.spark.sql.keyroute.count
 
 import java.util.UUID
-import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
-import com.codahale.metrics.MetricRegistry
-import org.scalatest.BeforeAndAfterAll
 import org.scalatest.concurrent.Eventually.{eventually, interval, timeout}
-import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.SpanSugar._
 
-import org.apache.spark.api.plugin.PluginContext
-import org.apache.spark.resource.ResourceInformation
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.functions.{col, count, expr, lit, timestamp_seconds, udf, window}
-import org.apache.spark.sql.keyroute.route.{
-  KeyHash,
-  OperatorsSuite,
-  RoutedExchangeExec,
-  RowRouter,
-  StreamingTest
-}
-import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
+import org.apache.spark.sql.functions.{col, count, lit, timestamp_seconds, udf, window}
+import org.apache.spark.sql.keyroute.route.{KeyHash, RoutedExchangeExec, RowRouter, StreamingTest}
+import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
-import org.apache.spark.{SparkConf, TaskContext}
 
 import io.keyroute.core.sketch.SlotPairCounts
 import io.keyroute.core.table.{GroupShape, GroupTable}
-import io.keyroute.proto.v1.{MapTaskCounts, ReduceTaskReads}
+import io.keyroute.proto.v1.MapTaskCounts
 
 /** What map and reduce tasks report, for chains of two operators: op 1 by `k`, op 0 downstream. */
-class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
-  import CountingSuite._
+class CountingSuite extends CountingTest {
+  import CountingTest._
   import StreamingTest._
-
-  private val feeds: Seq[Seq[Seq[Event]]] = (0 until 2).map(b => Seq(events(b)))
-  private val twoDedups = (frame: DataFrame) =>
-    frame.dropDuplicates("k").withColumn("w", col("v") % 10).dropDuplicates("k", "w")
-
-  override protected def beforeAll(): Unit = TaskReports.connect(Driver)
-  override protected def afterAll(): Unit = TaskReports.connect(null)
-
-  /** Runs a query and waits for all its reports: a task's listeners run before Spark counts it as
-    * ended, but not before the batch's last job does. */
-  private def counted(
-      settings: Map[String, String] = Map.empty,
-      tables: String = "random",
-      mode: OutputMode = OutputMode.Update()
-  )(query: DataFrame => DataFrame): (Run, Seq[MapTaskCounts]) = {
-    Driver.received.clear()
-    val run = streamed(tables, feeds, mode, settings)(s => query(s.head))
-    val written = run.nodes { case e: RoutedExchangeExec =>
-      e.metrics("shuffleRecordsWritten").value
-    }.sum
-    eventually(timeout(10.seconds), interval(20.millis)) {
-      assert(rows(Driver.maps) == written)
-    }
-    (run, Driver.maps)
-  }
-
-  private def rows(counts: Seq[MapTaskCounts]): Long =
-    counts.flatMap(_.getPartitionRowsList.asScala).map(_.longValue).sum
 
   test("partitions, slots and keys are counted exactly, in every exchange") {
     Seq("empty", "random").foreach { tables =>
@@ -190,45 +149,6 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
     assertThrows[OutOfMemoryError](TaskReports.attempt(throw new OutOfMemoryError("meant")))
   }
 
-  test("the attribute is followed through its other names") {
-    val (_, counts) = counted() { frame =>
-      frame.dropDuplicates("k").select(col("k").as("other"), (col("v") % 10).as("w"))
-        .dropDuplicates("other", "w")
-    }
-    assert(counts.filter(_.getGroup == 0L).map(_.getUpstreamKey).toSet == Set("attribute"))
-  }
-
-  test("the upstream key of a right outer join is the one that is never null") {
-    val (_, counts) = counted(mode = OutputMode.Append()) { frame =>
-      def side(key: String, time: String) = frame
-        .select(col("k").as(key), timestamp_seconds(col("v") + 1).as(time)) // 0 is late
-        .withWatermark(time, "1 hour")
-      side("lk", "lts").join(
-        side("rk", "rts"),
-        expr("lk = rk and lts >= rts and lts <= rts + interval 1 hour"),
-        "right_outer"
-      ).select("rk", "rts").dropDuplicates("rk", "rts")
-    }
-    val (downstream, upstream) = counts.partition(_.getGroup == 0L)
-    assert(downstream.map(_.getUpstreamKey).toSet == Set("attribute"))
-    assert(downstream.flatMap(_.getPairs.getUpstreamList.asScala).toSet ==
-      upstream.flatMap(_.getKeys.getFingerprintsList.asScala).toSet)
-  }
-
-  test("the upstream key of transformWithState is found by name, else by the setting") {
-    val renamed = (frame: DataFrame) => numbered(frame).withColumnRenamed("k", "value")
-    val (_, byName) = counted()(renamed(_).dropDuplicates("value", "v"))
-    assert(byName.filter(_.getGroup == 0L).map(_.getUpstreamKey).toSet == Set("name"))
-    val setting = Map("spark.keyroute.statistics.upstreamKey" -> "k")
-    val (_, bySetting) = counted(setting)(numbered(_).dropDuplicates("k", "v"))
-    val (down, up) = bySetting.partition(_.getGroup == 0L)
-    assert(down.map(_.getUpstreamKey).toSet == Set("setting"))
-    assert(down.flatMap(_.getPairs.getUpstreamList.asScala).toSet ==
-      up.flatMap(_.getKeys.getFingerprintsList.asScala).toSet)
-    val (_, none) = counted()(numbered(_).groupBy("v").agg(count(lit(1))))
-    assert(none.map(_.getUpstreamGroup).toSet == Set(-1L) && !none.exists(_.hasPairs))
-  }
-
   test("the attempt that fails says nothing") {
     val failing = udf { (v: Long) =>
       val task = TaskContext.get()
@@ -264,15 +184,6 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
     ).batches)
   }
 
-  test("the user's word for the upstream key goes before its name") {
-    val renamed = (frame: DataFrame) => numbered(frame).withColumnRenamed("k", "value")
-    val setting = Map("spark.keyroute.statistics.upstreamKey" -> "other")
-    val (_, counts) = counted(setting)(
-      renamed(_).withColumn("other", col("value")).dropDuplicates("value", "v")
-    )
-    assert(counts.filter(_.getGroup == 0L).map(_.getUpstreamKey).toSet == Set("setting"))
-  }
-
   test("the more map tasks there are, the fewer counters each sends") {
     val limits = CountLimits(32768, 65536, 1)
     val tasks = Seq(0, 1, 2, 16, 1000)
@@ -304,38 +215,5 @@ class CountingSuite extends AnyFunSuite with BeforeAndAfterAll {
         assert(reads.map(_.getRunMs).sum > 0)
       }
     }
-  }
-
-  private def numbered(frame: DataFrame): DataFrame = {
-    import spark.implicits._
-    frame.select("k", "v").as[Event].groupByKey(_.k)
-      .transformWithState(new OperatorsSuite.Counting, TimeMode.None(), OutputMode.Update()).toDF()
-  }
-}
-
-object CountingSuite {
-
-  /** Stands for the driver's side. */
-  private object Driver extends PluginContext {
-    val received = new ConcurrentLinkedQueue[Array[Byte]]()
-    @volatile var reachable: Boolean = true
-
-    private def ofKind(kind: Byte): Seq[Array[Byte]] =
-      received.asScala.toSeq.filter(_.head == kind).map(_.tail)
-
-    def maps: Seq[MapTaskCounts] = ofKind(TaskReports.MapCounts).map(MapTaskCounts.parseFrom)
-    def reads: Seq[ReduceTaskReads] = ofKind(TaskReports.ReduceReads).map(ReduceTaskReads.parseFrom)
-
-    override def send(message: AnyRef): Unit = message match {
-      case _ if !reachable => throw new IllegalStateException("the driver's endpoint is not known")
-      case bytes: Array[Byte] => received.add(bytes): Unit
-      case other => throw new IllegalArgumentException(s"not a report: $other")
-    }
-    override def executorID(): String = "driver"
-    override def ask(message: AnyRef): AnyRef = null
-    override def metricRegistry(): MetricRegistry = new MetricRegistry
-    override def conf(): SparkConf = new SparkConf(false)
-    override def hostname(): String = "localhost"
-    override def resources(): java.util.Map[String, ResourceInformation] = java.util.Map.of()
   }
 }

@@ -8,50 +8,12 @@ import scala.jdk.CollectionConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.keyroute.publish.RunningQuery
-
-import io.keyroute.core.table.{GroupTable, RoutingTables}
-import io.keyroute.proto.v1.{
-  BatchStatus,
-  MapTaskCounts,
-  Period,
-  QueryStatistics,
-  ReduceTaskReads,
-  SlotPairs
-}
+import io.keyroute.proto.v1.SlotPairs
 
 class StatisticsCollectorSuite extends AnyFunSuite {
 
-  private class Fixture(periodRows: Long = 100, periods: Int = 3, reset: Boolean = false) {
-    var now: Long = 0
-    var applied: Seq[(UUID, Long, Long)] = Nil
-    val collector = new StatisticsCollector(
-      History(periodRows, periods, resetOnSwitch = reset),
-      () => now,
-      (run, batch, ms) => applied = applied :+ ((run, batch, ms))
-    )
-    val query: RunningQuery = Reports.query()
-    collector.started(query)
-
-    def send(counts: MapTaskCounts): Unit =
-      collector.received(TaskReports.MapCounts +: counts.toByteArray)
-    def send(reads: ReduceTaskReads): Unit =
-      collector.received(TaskReports.ReduceReads +: reads.toByteArray)
-    def wrote(batch: Long, map: Int, executor: String, rows: Long*): Unit =
-      send(Reports.wrote(query, batch, map, executor, rows))
-    def read(batch: Long, executors: String*): Unit =
-      executors.zipWithIndex.foreach { case (e, p) => send(Reports.read(query, batch, p, e)) }
-    def end(batch: Long, rows: Long): Unit =
-      collector.batchEnded(query.runId, batch, rows, durationMs = 7)
-    def settle(): Unit = now += 1000
-    def statistics: QueryStatistics = collector.query(query.queryId).get
-    def periods: Seq[Period] = statistics.getPeriodsList.asScala.toSeq
-    def batches: Seq[BatchStatus] = collector.batches(query.runId)
-    def rowsOfGroup: Seq[Long] = periods.map(_.getGroupsList.asScala.map(_.getRows).sum)
-  }
-
   test("a batch: rows, locality, imbalance, bytes and time") {
-    val f = new Fixture
+    val f = new CollectorFixture
     f.wrote(0, 0, "a", 6, 0, 0)
     f.read(0, "a", "b", "c")
     f.wrote(0, 1, "b", 0, 1, 2)
@@ -108,7 +70,7 @@ class StatisticsCollectorSuite extends AnyFunSuite {
   }
 
   test("a period: slots, keys and pairs are merged over map tasks and batches") {
-    val f = new Fixture
+    val f = new CollectorFixture
     Seq(0L, 1L).foreach { batch =>
       f.wrote(batch, 0, "a", 6, 0, 0)
       f.wrote(batch, 1, "b", 0, 1, 3)
@@ -131,13 +93,13 @@ class StatisticsCollectorSuite extends AnyFunSuite {
   }
 
   test("the heaviest keys of a group, of closed periods and of batches that are not over") {
-    val f = new Fixture(periodRows = 5)
+    val f = new CollectorFixture(periodRows = 5)
     f.wrote(0, 0, "a", 6, 0, 0)
     f.end(0, 6)
     f.settle()
     f.wrote(1, 0, "a", 0, 1, 9)
     assert(f.collector.heaviest(f.query.runId, 0) == Seq(2, 0, 1))
-    val g = new Fixture(periodRows = 5, periods = 5)
+    val g = new CollectorFixture(periodRows = 5, periods = 5)
     (0L to 6L).foreach { batch =>
       g.wrote(batch, 0, "a", if (batch == 3) 40 else 0, 6, 0)
       g.end(batch, 6)
@@ -149,72 +111,8 @@ class StatisticsCollectorSuite extends AnyFunSuite {
     assert(f.collector.heaviest(UUID.randomUUID(), 0).isEmpty)
   }
 
-  test("the matrix of slots, source partitions of keys, and run times") {
-    val f = new Fixture
-    val cells = SlotPairs.newBuilder().addUpstream(1).addDownstream(0).addRows(6).setLeftOut(2)
-    Seq(0, 1).foreach { map =>
-      f.send(Reports.wrote(f.query, 0, map, "a", Seq(6, 0, 0)).toBuilder
-        .setSlotPairs(cells).setReadsSource(true).build())
-    }
-    // Two exchanges of one task, and a second attempt.
-    Seq((0, 30L), (1, 20L), (0, 99L)).foreach { case (exchange, ms) =>
-      f.send(Reports.read(f.query, 0, 1, "a").toBuilder.setExchange(exchange).setRunMs(ms).build())
-    }
-    f.end(0, 12)
-    f.settle()
-    val period = f.periods.head
-    val matrix = period.getEdges(0).getSlotPairs
-    assert((matrix.getUpstreamList.asScala.toSeq, matrix.getDownstreamList.asScala.toSeq) ==
-      ((Seq(1), Seq(0))))
-    assert((matrix.getRows(0), matrix.getLeftOut) == ((12L, 4L)))
-    val sources = period.getGroups(0).getSources
-    assert(sources.getRows == 12 && sources.getCountsList.asScala.toSeq == Seq(6L, 6L))
-    assert(sources.getUpstreamList.asScala.toSet == Set(0L, 1L))
-    assert(period.getGroups(0).getPartitionMsList.asScala.toSeq == Seq(0L, 30L, 0L))
-  }
-
-  test("state of slots: each partition's, by rows so far, and by the table that it lies by") {
-    val f = new Fixture
-    def holds(batch: Long, rows: Long*): Unit = rows.zipWithIndex.foreach { case (n, p) =>
-      f.send(Reports.read(f.query, batch, p, "a").toBuilder
-        .setRunMs(1).setStateRows(n).setStateBytes(n * 10 + 1).build())
-    }
-    def state(period: Int): Seq[Long] =
-      f.periods(period).getGroups(0).getSlotStateRowsList.asScala.map(_.longValue).toSeq
-    f.wrote(0, 0, "a", 600, 0, 0) // slot 0
-    f.wrote(0, 3, "a", 200, 0, 0) // slot 3
-    holds(0, 80, 0)
-    f.end(0, 8)
-    f.settle()
-    assert(state(0).isEmpty, "a partition has not told yet")
-    f.wrote(1, 6, "a", 0, 0, 0)
-    holds(1, 80, 0, 342)
-    f.end(1, 8)
-    f.settle()
-    assert(state(0).length == 1026 && state(0).sum == 422)
-    // 80 rows of state weigh as much as 80 rows seen, so 80 * (600 + 80 / 342) / 880.
-    assert((state(0)(0), state(0)(3)) == ((55L, 18L)))
-    assert((6 until 1026 by 3).map(state(0)(_)).sum == 7, "slots that were not seen have a share")
-    assert((2 until 1026 by 3).forall(state(0)(_) == 1))
-    val bytes = f.periods.head.getGroups(0).getSlotStateBytesList.asScala.map(_.longValue).toSeq
-    assert((bytes(0), bytes(3), bytes.sum) == ((546L, 183L, 801L + 1 + 3421)))
-    val owners = Array.tabulate(1026)(s => if (s == 0) 1 else s % 3)
-    val table = GroupTable.build(Reports.shape(0), Array.empty, Array.empty, owners)
-    val tables = RoutingTables(5, f.query.queryId.toString, Seq(table), Nil)
-    f.collector.switched(f.query.runId, 2, 5, Some(tables))
-    holds(2, 20, 60, 342)
-    f.end(2, 8)
-    f.settle()
-    assert((state(1)(0), state(1)(3), state(1).sum) == ((55L, 18L, 422L)))
-    f.collector.switched(f.query.runId, 3, 6, None)
-    holds(3, 20, 60, 342)
-    f.end(3, 8)
-    f.settle()
-    assert(state(2).isEmpty, "where the state lies is not known")
-  }
-
   test("a change of tables forgets what was before, where that is wanted") {
-    val f = new Fixture(periodRows = 5, reset = true)
+    val f = new CollectorFixture(periodRows = 5, reset = true)
     Seq(0L, 1L).foreach { batch =>
       f.wrote(batch, 0, "a", 5, 0, 0)
       f.end(batch, 5)
@@ -228,7 +126,7 @@ class StatisticsCollectorSuite extends AnyFunSuite {
   }
 
   test("a map task counts once: speculation, retries, recomputed stages") {
-    val f = new Fixture
+    val f = new CollectorFixture
     f.wrote(0, 0, "a", 5, 0, 0)
     f.wrote(0, 0, "b", 5, 0, 0)
     f.wrote(0, 0, "a", 4, 1, 0)
@@ -241,7 +139,7 @@ class StatisticsCollectorSuite extends AnyFunSuite {
   }
 
   test("a late report goes into the open period, once") {
-    val f = new Fixture
+    val f = new CollectorFixture
     f.wrote(0, 0, "a", 5, 0, 0)
     f.end(0, 5)
     f.settle()
@@ -255,7 +153,7 @@ class StatisticsCollectorSuite extends AnyFunSuite {
   }
 
   test("periods are closed by their rows, and the last ones kept") {
-    val f = new Fixture(periodRows = 10, periods = 2)
+    val f = new CollectorFixture(periodRows = 10, periods = 2)
     (0L to 8L).foreach { batch =>
       f.wrote(batch, 0, "a", 5, 0, 0)
       f.end(batch, 5)
@@ -267,7 +165,7 @@ class StatisticsCollectorSuite extends AnyFunSuite {
   }
 
   test("a change of tables closes the period, and late reports find theirs") {
-    val f = new Fixture
+    val f = new CollectorFixture
     f.wrote(0, 0, "a", 5, 0, 0)
     f.end(0, 5)
     f.collector.switched(f.query.runId, 1, 3, None)
@@ -283,7 +181,7 @@ class StatisticsCollectorSuite extends AnyFunSuite {
   }
 
   test("placement is what reads show, and forgets a lost executor") {
-    val f = new Fixture
+    val f = new CollectorFixture
     f.collector.executorAdded("1", "host-1")
     f.read(0, "1", "2", "1")
     f.read(1, "2", "2", "1")
@@ -295,7 +193,7 @@ class StatisticsCollectorSuite extends AnyFunSuite {
   }
 
   test("what does not fit is dropped: groups, partitions, slots, runs, garbage") {
-    val f = new Fixture
+    val f = new CollectorFixture
     f.send(Reports.wrote(f.query, 0, 0, "a", Seq(1, 1, 1), group = 9))
     f.send(Reports.wrote(f.query, 0, 1, "a", Seq(1, 1)))
     f.send(Reports.wrote(f.query, 0, 2, "a", Seq(1, 1, 1)).toBuilder.setSlots(0, 1 << 20).build())
@@ -316,7 +214,7 @@ class StatisticsCollectorSuite extends AnyFunSuite {
   }
 
   test("an edge from a group that is not the query's is left aside, its rows counted") {
-    val f = new Fixture
+    val f = new CollectorFixture
     f.send(Reports.wrote(f.query, 0, 0, "a", Seq(3, 0, 0), upstream = 9))
     f.read(0, "a", "b", "c")
     f.wrote(0, 1, "a", 2, 0, 0)
@@ -328,7 +226,7 @@ class StatisticsCollectorSuite extends AnyFunSuite {
   }
 
   test("without progress events memory stays bounded") {
-    val f = new Fixture(periodRows = 1, periods = 2)
+    val f = new CollectorFixture(periodRows = 1, periods = 2)
     (0L until 1000L).foreach(batch => f.wrote(batch, 0, "a", 5, 0, 0))
     assert(f.batches.size == RunStatistics.MostBatches)
     assert(f.periods.size <= 3)
@@ -338,7 +236,7 @@ class StatisticsCollectorSuite extends AnyFunSuite {
   }
 
   test("many queries that have ended do not pile up") {
-    val f = new Fixture
+    val f = new CollectorFixture
     val queries = Seq.fill(100)(Reports.query())
     queries.foreach { q =>
       f.collector.started(q)
@@ -349,8 +247,20 @@ class StatisticsCollectorSuite extends AnyFunSuite {
     assert(f.collector.query(f.query.queryId).isDefined)
   }
 
+  test("of a query that has ended only the newest periods are kept") {
+    val f = new CollectorFixture(periodRows = 5, periods = 5)
+    (0L to 4L).foreach { batch =>
+      f.wrote(batch, 0, "a", 5, 0, 0)
+      f.end(batch, 5)
+      f.settle()
+    }
+    assert(f.periods.map(_.getFirstBatch) == (0L to 4L))
+    f.collector.ended(f.query.runId)
+    assert(f.periods.map(_.getFirstBatch) == Seq(3L, 4L))
+  }
+
   test("a query that is started again counts anew, and the old run's reports are dropped") {
-    val f = new Fixture
+    val f = new CollectorFixture
     f.wrote(0, 0, "a", 5, 0, 0)
     val again = Reports.query(f.query.queryId, version = 4, since = 1)
     f.collector.started(again)
@@ -362,7 +272,7 @@ class StatisticsCollectorSuite extends AnyFunSuite {
   }
 
   test("applies of stores are passed on") {
-    val f = new Fixture
+    val f = new CollectorFixture
     val body = java.nio.ByteBuffer.allocate(33).put(TaskReports.StoreApplied)
       .putLong(f.query.runId.getMostSignificantBits).putLong(f.query.runId.getLeastSignificantBits)
       .putLong(4).putLong(120)
