@@ -138,8 +138,11 @@ def controller(
     with sentences():
         if as_json and not (once or dry_run):
             raise Usage("--json needs --once or --dry-run.")
+        chosen = planning.load_planner(planner)[1]
+        plan_settings = planning.plan_settings(alpha, max_moved, option)
+        planning.check_options(chosen, plan_settings)
         plans = Planning(
-            planning.load_planner(planner)[1],
+            chosen,
             DecisionSettings(
                 min_rows=min_rows,
                 min_gain=min_gain,
@@ -152,7 +155,7 @@ def controller(
                 sureness=sureness,
                 row_cost=row_cost,
             ),
-            planning.plan_settings(alpha, max_moved, option),
+            plan_settings,
             executors,
             horizon_s,
             new_keys_rows,

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from keyroute.cli.exits import Usage
-from keyroute.core.plan import Planner, PlanSettings
+from keyroute.core.plan import BadOption, Planner, PlanRequest, PlanSettings
+from keyroute.core.table import no_tables
 
 SETTINGS = PlanSettings()
 
@@ -79,3 +80,14 @@ def plan_settings(alpha: float, max_moved: float, given: Sequence[str] | None) -
             raise Usage(f"--option: {name} is there twice.")
         options[name] = number
     return PlanSettings(alpha=alpha, max_moved=max_moved, options=options)
+
+
+def check_options(planner: Planner, settings: PlanSettings) -> None:
+    """Has the planner look at its options before there is anything to plan. Raises Usage."""
+    nothing = PlanRequest("", (), (), no_tables(""), settings=settings)
+    try:
+        planner(nothing)
+    except BadOption as error:
+        raise Usage(f"--option: {error}.") from error
+    except Exception:  # A query without operators: what a planner makes of it does not matter.
+        return

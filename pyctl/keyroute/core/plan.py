@@ -126,25 +126,29 @@ class CannotPlan(ValueError):
     """The planner has no answer for this request; the message says why, for people."""
 
 
+class BadOption(CannotPlan):
+    """A setting of the planner's own that it does not have, or not with that value."""
+
+
 def option(settings: PlanSettings, name: str, default: float, low: float, high: float) -> float:
-    """A planner's own setting, in [low, high]. Raises `CannotPlan`."""
+    """A planner's own setting, in [low, high]. Raises `BadOption`."""
     value = settings.options.get(name, default)
     if not low <= value <= high:
-        raise CannotPlan(f"option {name} must be from {low:g} to {high:g}, not {value:g}")
+        raise BadOption(f"option {name} must be from {low:g} to {high:g}, not {value:g}")
     return value
 
 
 def whole_option(settings: PlanSettings, name: str, default: int, low: int, high: int) -> int:
-    """The same, of a whole number. Raises `CannotPlan`."""
+    """The same, of a whole number. Raises `BadOption`."""
     value = option(settings, name, default, low, high)
     if value != int(value):
-        raise CannotPlan(f"option {name} must be a whole number, not {value:g}")
+        raise BadOption(f"option {name} must be a whole number, not {value:g}")
     return int(value)
 
 
 def only_options(settings: PlanSettings, planner: str, *names: str) -> None:
-    """Raises `CannotPlan` where there is an option that the planner does not have."""
+    """Raises `BadOption` where there is an option that the planner does not have."""
     unknown = sorted(set(settings.options) - set(names))
     if unknown:
         has = ", ".join(names) or "none"
-        raise CannotPlan(f"{planner} has no option {unknown[0]!r}; it has: {has}")
+        raise BadOption(f"{planner} has no option {unknown[0]!r}; it has: {has}")

@@ -76,6 +76,11 @@ def test_help_tells_the_exit_codes(runner: CliRunner, command: list[str]) -> Non
         (["controller", "--json"], "--json needs --once"),
         (["controller", "--planner", "astrology"], "no planner 'astrology'"),
         (["controller", "--option", "theta"], "must look like NAME=NUMBER"),
+        (["controller", "--option", "theta=1"], "metis has no option 'theta'"),
+        (["controller", "--planner", "albic", "--option", "capacity=-1"], "must be from 0 to inf"),
+        (["controller", "--planner", "autoflow", "--option", "mu=1"], "autoflow has no option"),
+        (["controller", "--planner", "dkg", "--option", "mu=1.5"], "must be a whole number"),
+        (["controller", "--planner", "hash", "--option", "mu=1"], "it has: none"),
         (["status", "--watch", "--json"], "choose one"),
     ],
 )

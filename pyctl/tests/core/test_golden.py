@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 from google.protobuf.message import Message
 
-from keyroute.core import statistics_codec, table_codec
+from keyroute.core import dump, statistics_codec, table_codec
 from keyroute.v1 import (
     reconfiguration_pb2,
     route_log_pb2,
@@ -66,3 +67,23 @@ def test_statistics_become_arrays() -> None:
         assert [e.slot_pairs.left_out for e in period.edges] == [
             e.slot_pairs.left_out for e in raw.edges
         ]
+
+
+def test_a_dump_of_format_1_stays_readable() -> None:
+    """`query.dump` has the golden statistics and tables in it."""
+    data = (GOLDEN / "query.dump").read_bytes()
+    kept = dump.decode(data)
+    statistics = statistics_codec.to_proto(kept.statistics)
+    assert statistics.SerializeToString(deterministic=True) == statistics_codec.to_proto(
+        statistics_codec.decode((GOLDEN / "query_statistics.bin").read_bytes())
+    ).SerializeToString(deterministic=True)
+    assert table_codec.encode(kept.current) == (GOLDEN / "routing_tables.bin").read_bytes()
+    assert [shape.group for shape in kept.shapes] == [g.shape.group for g in kept.current.groups]
+    assert (kept.note, kept.by, kept.created_ms) == ("assumed", "golden", 1_700_000_000_000)
+    assert _unzipped(dump.encode(kept)) == _unzipped(data)
+
+
+def _unzipped(data: bytes) -> tuple[bytes, bytes]:
+    """The first line and the message: versions of zlib differ in how they compress."""
+    head, _, body = data.partition(b"\n")
+    return head, gzip.decompress(body)
