@@ -95,12 +95,14 @@ def consider(snapshot: Snapshot, current: Current, planning: Planning, now_ms: i
 
 
 def _with_horizon(planning: Planning, driver: DriverView) -> DecisionSettings:
-    """The horizon in rows; that of the settings where no batch has been timed yet."""
+    """The horizon in rows, as many as came in as much time; that of the settings where no batch has
+    been timed yet. Time between batches counts: a query may wait for its trigger, or for rows."""
     batches = driver.status.batches if driver.status is not None else ()
-    rows = sum(batch.input_rows for batch in batches)
-    ms = sum(batch.duration_ms for batch in batches if batch.input_rows)
-    if not rows or not ms:
+    ended = [batch for batch in batches if batch.ended_ms]
+    rows = sum(batch.input_rows for batch in ended)
+    if not rows:
         return planning.decision
+    ms = max(1, ended[-1].ended_ms - (ended[0].ended_ms - ended[0].duration_ms))
     return replace(planning.decision, horizon_rows=planning.horizon_s * 1000.0 * rows / ms)
 
 

@@ -114,12 +114,13 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class PartitionPlacement:
-    """Where a partition's operator was last seen to run."""
+    """Where a partition's operator was last seen to run; `zone` is empty where it is not known."""
 
     group: int
     partition: int
     executor: str
     host: str
+    zone: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

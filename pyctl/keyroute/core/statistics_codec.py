@@ -40,7 +40,11 @@ def to_proto(statistics: s.QueryStatistics) -> statistics_pb2.QueryStatistics:
         periods=[_period_to_proto(p) for p in statistics.periods],
         placement=[
             statistics_pb2.PartitionPlacement(
-                group=p.group, partition=p.partition, executor=p.executor, host=p.host
+                group=p.group,
+                partition=p.partition,
+                executor=p.executor,
+                host=p.host,
+                zone=p.zone,
             )
             for p in statistics.placement
         ],
@@ -61,7 +65,7 @@ def from_proto(message: statistics_pb2.QueryStatistics) -> s.QueryStatistics:
         name=message.name,
         periods=tuple(_period(p) for p in message.periods),
         placement=tuple(
-            s.PartitionPlacement(p.group, p.partition, p.executor, p.host)
+            s.PartitionPlacement(p.group, p.partition, p.executor, p.host, p.zone)
             for p in message.placement
         ),
         table_version=message.table_version,

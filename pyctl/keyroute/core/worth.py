@@ -21,10 +21,16 @@ def rows_to_move(older: RoutingTables, newer: RoutingTables, periods: Sequence[P
 
     Where the sketches hold nearly all rows of a group, each of its keys has an equal share of the
     state that was counted; else a key has one row, and a moved slot its state. Without counts of
-    the state a key has one row.
+    the state a key has one row. A partition that another part takes over is read anew there, all of
+    its state.
     """
     shapes = {g.shape.group: g.shape for p in periods for g in p.groups}
-    return round(sum(_of_group(older, newer, shape, periods) for shape in shapes.values()))
+    return round(
+        sum(
+            _of_group(older, newer, shape, periods) + _taken_over(older, newer, shape, periods)
+            for shape in shapes.values()
+        )
+    )
 
 
 def saved_rows(share: float, rows: int, pair_rows: int, horizon_rows: float) -> float:
@@ -53,6 +59,19 @@ def _of_group(
         return keys * max(1.0, float(state.sum()) / max(len(known), 1))
     before, after = older.group(shape).owners(), newer.group(shape).owners()
     return max(keys, float(state[before != after].sum()))
+
+
+def _taken_over(
+    older: RoutingTables, newer: RoutingTables, shape: GroupShape, periods: Sequence[Period]
+) -> float:
+    """State in slots that stay with their partition where that goes to another part."""
+    own = np.arange(shape.partitions)
+    changed = np.array(older.parts or own) != np.array(newer.parts or own)
+    state = _state(g for p in reversed(periods) for g in p.groups if g.shape.group == shape.group)
+    if not changed.any() or not state.any():
+        return 0.0
+    before, after = older.group(shape).owners(), newer.group(shape).owners()
+    return float(state[(before == after) & changed[after]].sum())
 
 
 def _state(newest_first: Iterable[GroupStatistics]) -> Int64Array:

@@ -180,16 +180,18 @@ class Period(_message.Message):
     def __init__(self, first_batch: _Optional[int] = ..., last_batch: _Optional[int] = ..., table_version: _Optional[int] = ..., rows: _Optional[int] = ..., groups: _Optional[_Iterable[_Union[GroupStatistics, _Mapping]]] = ..., edges: _Optional[_Iterable[_Union[EdgeStatistics, _Mapping]]] = ..., local_bytes: _Optional[int] = ..., remote_bytes: _Optional[int] = ...) -> None: ...
 
 class PartitionPlacement(_message.Message):
-    __slots__ = ("group", "partition", "executor", "host")
+    __slots__ = ("group", "partition", "executor", "host", "zone")
     GROUP_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
     EXECUTOR_FIELD_NUMBER: _ClassVar[int]
     HOST_FIELD_NUMBER: _ClassVar[int]
+    ZONE_FIELD_NUMBER: _ClassVar[int]
     group: int
     partition: int
     executor: str
     host: str
-    def __init__(self, group: _Optional[int] = ..., partition: _Optional[int] = ..., executor: _Optional[str] = ..., host: _Optional[str] = ...) -> None: ...
+    zone: str
+    def __init__(self, group: _Optional[int] = ..., partition: _Optional[int] = ..., executor: _Optional[str] = ..., host: _Optional[str] = ..., zone: _Optional[str] = ...) -> None: ...
 
 class QueryStatistics(_message.Message):
     __slots__ = ("format", "query_id", "run_id", "name", "periods", "placement", "table_version", "batch")

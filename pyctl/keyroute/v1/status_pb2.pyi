@@ -30,7 +30,7 @@ class PartitionRows(_message.Message):
     def __init__(self, group: _Optional[int] = ..., rows: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class BatchStatus(_message.Message):
-    __slots__ = ("batch", "table_version", "input_rows", "duration_ms", "edge_rows", "local_rows", "local_bytes", "remote_bytes", "imbalance", "partition_rows")
+    __slots__ = ("batch", "table_version", "input_rows", "duration_ms", "edge_rows", "local_rows", "local_bytes", "remote_bytes", "imbalance", "partition_rows", "ended_ms")
     BATCH_FIELD_NUMBER: _ClassVar[int]
     TABLE_VERSION_FIELD_NUMBER: _ClassVar[int]
     INPUT_ROWS_FIELD_NUMBER: _ClassVar[int]
@@ -41,6 +41,7 @@ class BatchStatus(_message.Message):
     REMOTE_BYTES_FIELD_NUMBER: _ClassVar[int]
     IMBALANCE_FIELD_NUMBER: _ClassVar[int]
     PARTITION_ROWS_FIELD_NUMBER: _ClassVar[int]
+    ENDED_MS_FIELD_NUMBER: _ClassVar[int]
     batch: int
     table_version: int
     input_rows: int
@@ -51,7 +52,8 @@ class BatchStatus(_message.Message):
     remote_bytes: int
     imbalance: _containers.RepeatedScalarFieldContainer[float]
     partition_rows: _containers.RepeatedCompositeFieldContainer[PartitionRows]
-    def __init__(self, batch: _Optional[int] = ..., table_version: _Optional[int] = ..., input_rows: _Optional[int] = ..., duration_ms: _Optional[int] = ..., edge_rows: _Optional[int] = ..., local_rows: _Optional[int] = ..., local_bytes: _Optional[int] = ..., remote_bytes: _Optional[int] = ..., imbalance: _Optional[_Iterable[float]] = ..., partition_rows: _Optional[_Iterable[_Union[PartitionRows, _Mapping]]] = ...) -> None: ...
+    ended_ms: int
+    def __init__(self, batch: _Optional[int] = ..., table_version: _Optional[int] = ..., input_rows: _Optional[int] = ..., duration_ms: _Optional[int] = ..., edge_rows: _Optional[int] = ..., local_rows: _Optional[int] = ..., local_bytes: _Optional[int] = ..., remote_bytes: _Optional[int] = ..., imbalance: _Optional[_Iterable[float]] = ..., partition_rows: _Optional[_Iterable[_Union[PartitionRows, _Mapping]]] = ..., ended_ms: _Optional[int] = ...) -> None: ...
 
 class SwitchStatus(_message.Message):
     __slots__ = ("batch", "from_version", "to_version", "rows_moved", "rows_seen", "handoff_ms", "apply_ms", "pulled")

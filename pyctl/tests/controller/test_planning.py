@@ -86,6 +86,35 @@ def test_a_planner_is_told_the_executors_that_are_meant_and_those_seen() -> None
     assert [(r.executors, r.placed) for r in asked] == [(2, (0, 1, 0))]
 
 
+@pytest.mark.parametrize(
+    ("batches", "rows"),
+    [
+        # Two batches of a second in eleven: 4,000 rows, of which an hour has 327 times as many.
+        ([(9_000, 1000, 2000), (19_000, 1000, 2000)], 4000 * 3600 / 11),
+        # The last one runs; the first had no rows.
+        ([(9_000, 1000, 0), (19_000, 1000, 2000), (0, 0, 0)], 2000 * 3600 / 11),
+        ([(0, 0, 0)], 7.0),
+        ([], 7.0),
+    ],
+)
+def test_the_horizon_is_as_many_rows_as_come_in_its_time(
+    batches: list[tuple[int, int, int]], rows: float
+) -> None:
+    asked: list[float] = []
+
+    def look(_: object, __: object, settings: DecisionSettings, ___: object) -> Decision:
+        asked.append(settings.horizon_rows)
+        return Stay("seen")
+
+    status = QueryStatus(query_id="q", table_version=4)
+    for ended, took, came in batches:
+        status.batches.add(ended_ms=ended, duration_ms=took, input_rows=came)
+    planning = Planning(_never, DecisionSettings(horizon_rows=7.0), decide=look)
+    snapshot = replace(SNAPSHOT, driver=replace(DRIVER, status=status))
+    consider(snapshot, Current(no_tables("q")), planning, 100_000)
+    assert asked == [pytest.approx(rows)]
+
+
 def test_a_period_that_has_hardly_begun_is_not_asked_about_but_for_new_keys() -> None:
     asked: list[list[int]] = []
 

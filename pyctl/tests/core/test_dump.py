@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 
 import streams
 from keyroute.core.dump import Dump, InvalidDump, decode, encode
-from keyroute.core.plan import PlanRequest, PlanSettings, Topology
+from keyroute.core.plan import CannotPlan, PlanRequest, PlanSettings, Topology
 from keyroute.core.statistics import (
     PairCounts,
     PartitionPlacement,
@@ -51,13 +53,18 @@ def _full(period: Period) -> Period:
     )
 
 
-def _dump() -> Dump:
-    periods = tuple(_full(streams.count(streams.correlated(seed, 4000))) for seed in (1, 2))
+def _dump(rows: int = 4000) -> Dump:
+    periods = tuple(_full(streams.count(streams.correlated(seed, rows))) for seed in (1, 2))
     asked = PlanRequest("q", SHAPES, periods, no_tables("q"))
     current = plan_metis(asked).tables(3, "q")
-    placement = tuple(PartitionPlacement(0, p, f"e{p % 2}", f"host-{p % 2}") for p in range(3))
+    placement = tuple(
+        PartitionPlacement(0, p, f"e{p % 2}", f"host-{p % 2}", f"zone-{p % 2}") for p in range(3)
+    )
     statistics = QueryStatistics("q", "run", "flights", periods, placement, 3, 17)
     return Dump(statistics, SHAPES, current, "assumed", "a test", 2**41)
+
+
+_SMALL = _dump(200)
 
 
 def _require_equal(one: object, other: object) -> None:
@@ -134,6 +141,18 @@ def test_what_is_no_dump_is_told(damage: object, says: str) -> None:
         decode(damage(encode(_dump())))
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_a_message_that_is_not_what_it_was_is_refused_or_planned_from(seed: int) -> None:
+    """What a checksum cannot find: a file that was written wrong."""
+    rng = np.random.default_rng(seed)
+    head, _, body = encode(_SMALL).partition(b"\n")
+    message = bytearray(gzip.decompress(body))
+    for at in rng.integers(0, len(message), rng.integers(1, 8)):
+        message[at] = rng.integers(0, 256)
+    with suppress(InvalidDump, CannotPlan):
+        plan_metis(decode(head + b"\n" + gzip.compress(bytes(message))).request(PlanSettings()))
+
+
 @pytest.mark.parametrize(
     ("hosts", "parts", "executors", "expected"),
     [
@@ -154,3 +173,23 @@ def test_hosts_of_parts(
     shape = streams.shape(0, 4)
     seen = [PartitionPlacement(0, p, f"e{p}", host) for p, host in enumerate(hosts)]
     assert topology(seen, (shape,), parts, executors) == Topology(expected)
+
+
+@pytest.mark.parametrize(
+    ("zones", "expected"),
+    [
+        ("xxyy", (0, 1, 1)),
+        ("yyxx", (1, 0, 0)),
+        ("", ()),
+        # One host's zone is not known, or it says two.
+        (["x", "x", "", "y"], ()),
+        ("xzyy", ()),
+    ],
+)
+def test_zones_of_parts(zones: list[str], expected: tuple[int, ...]) -> None:
+    shape = streams.shape(0, 4)
+    hosts = "aabc"
+    seen = [
+        PartitionPlacement(0, p, f"e{p}", hosts[p], zones[p] if zones else "") for p in range(4)
+    ]
+    assert topology(seen, (shape,), (0, 0, 1, 2), 3) == Topology((0, 1, 2), expected)

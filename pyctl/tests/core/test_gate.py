@@ -136,6 +136,15 @@ def test_state_that_moves_is_that_of_keys_or_of_slots() -> None:
     assert rows_to_move(slots, slots, [period]) == 0
 
 
+def test_a_partition_that_another_part_takes_over_moves_its_state() -> None:
+    (period,) = (_with_state(streams.count(streams.correlated(1, 25_000)), 1026 * 50),)
+    together = replace(no_tables("q"), parts=(0, 1, 1))
+    # Partition 2 of both groups, a third of the slots, is with partition 1 from now on.
+    assert rows_to_move(no_tables("q"), together, [period]) == 2 * 342 * 50
+    assert rows_to_move(together, together, [period]) == 0
+    assert rows_to_move(no_tables("q"), replace(together, parts=(0, 1, 2)), [period]) == 0
+
+
 def _alike(version: int, displaced: int) -> RoutingTables:
     """Key i of both groups on partition i mod 3, but for the first of the second group."""
     ids = np.arange(1000, dtype=np.int64)

@@ -16,6 +16,7 @@ private[count] final class PendingBatch(val counts: PeriodCounts) {
     val bytes = counts.shuffled
     BatchStatus.newBuilder().setBatch(counts.firstBatch).setTableVersion(counts.version)
       .setInputRows(end.fold(0L)(_.inputRows)).setDurationMs(end.fold(0L)(_.durationMs))
+      .setEndedMs(end.fold(0L)(_.atMs))
       .setEdgeRows(locality.rows).setLocalRows(locality.local)
       .setLocalBytes(bytes.local).setRemoteBytes(bytes.remote)
       .addAllImbalance(counts.imbalances.map(Double.box).asJava)

@@ -34,6 +34,7 @@ final class StatisticsCollector(
   @volatile private var runs = VectorMap.empty[UUID, RunStatistics]
   private var ended = Vector.empty[UUID]
   @volatile private var hosts = Map.empty[String, String]
+  @volatile private var zones = Map.empty[String, String]
 
   def started(query: RunningQuery): Unit = synchronized {
     runs = runs.updated(query.queryId, new RunStatistics(query, history))
@@ -86,8 +87,13 @@ final class StatisticsCollector(
     hosts = hosts.updated(executor, host)
   }
 
+  def executorLies(executor: String, zone: String): Unit = synchronized {
+    zones = zones.updated(executor, zone)
+  }
+
   def executorRemoved(executor: String): Unit = synchronized {
     hosts = hosts.removed(executor)
+    zones = zones.removed(executor)
     runs.values.foreach(_.executorLost(executor))
   }
 
@@ -126,7 +132,8 @@ final class StatisticsCollector(
   private def placementOf(seen: ((Long, Int), String)): PartitionPlacement = {
     val ((group, partition), executor) = seen
     PartitionPlacement.newBuilder().setGroup(group).setPartition(partition)
-      .setExecutor(executor).setHost(hosts.getOrElse(executor, "")).build()
+      .setExecutor(executor).setHost(hosts.getOrElse(executor, ""))
+      .setZone(zones.getOrElse(executor, "")).build()
   }
 
   private def run(runId: UUID): Option[RunStatistics] =

@@ -42,6 +42,11 @@ final class TaskListener(collector: StatisticsCollector, events: ClusterEvents)
   override def onExecutorAdded(event: SparkListenerExecutorAdded): Unit =
     collector.executorAdded(event.executorId, event.executorInfo.executorHost)
 
+  // Where its blocks live, which is when Spark asks its topology mapper.
+  override def onBlockManagerAdded(event: SparkListenerBlockManagerAdded): Unit =
+    event.blockManagerId.topologyInfo
+      .foreach(collector.executorLies(event.blockManagerId.executorId, _))
+
   override def onExecutorRemoved(event: SparkListenerExecutorRemoved): Unit =
     collector.executorRemoved(event.executorId)
 

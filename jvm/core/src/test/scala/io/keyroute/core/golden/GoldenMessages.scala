@@ -168,6 +168,7 @@ object GoldenMessages {
     .addPeriods(period)
     .addPlacement(
       PartitionPlacement.newBuilder().setGroup(2).setPartition(1).setExecutor("0").setHost("::1")
+        .setZone("a")
     )
     .setTableVersion(7)
     .setBatch(18)
@@ -198,7 +199,7 @@ object GoldenMessages {
         .setReason("a streaming limit is not routed")
     )
     builder.addBatches(
-      BatchStatus.newBuilder().setBatch(17).setTableVersion(7).setInputRows(12).setDurationMs(900)
+      BatchStatus.newBuilder().setBatch(17).setTableVersion(7).setInputRows(12).setDurationMs(900).setEndedMs(1_700_000_000_000L)
         .setEdgeRows(12).setLocalRows(9).setLocalBytes(1000).setRemoteBytes(large)
         .addImbalance(1.25).addImbalance(1.0)
     )
