@@ -32,9 +32,10 @@ val common = Seq(
     "-Wconf:any:e,src=src_managed/.*:s"),
   Test / fork := true,
   // Tests are short: what the second compiler makes of their code comes too late (a quarter of the
-  // CPU time). Hadoop starts a process for each local file's permissions.
-  Test / javaOptions ++= Seq("-Xmx2g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
-    "-Djdk.lang.Process.launchMechanism=VFORK") ++ javaModuleOptions,
+  // CPU time). The first alone has 48 MB for it, which Spark fills: then code is thrown away and made
+  // anew. Hadoop starts a process for each local file's permissions.
+  Test / javaOptions ++= Seq("-Xmx2g", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m",
+    "-XX:+UseSerialGC", "-Djdk.lang.Process.launchMechanism=VFORK") ++ javaModuleOptions,
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD")
 )
 

@@ -17,9 +17,10 @@ HDFS = "org.apache.spark.sql.keyroute.state.RoutedHDFSBackedStateStoreProvider"
 PARTITIONS = 4
 
 # Tests are short: the JVMs start, and compile, with as little work as they can. Hadoop's local file
-# system starts processes for each file.
+# system starts processes for each file. The first compiler alone has 48 MB for code, which Spark fills.
 JVM = (
-    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -Djdk.lang.Process.launchMechanism=VFORK"
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -Xshare:auto "
+    "-Djdk.lang.Process.launchMechanism=VFORK"
 )
 
 # Less work for batches of few rows: no class is generated and compiled, and half the files are

@@ -4,16 +4,25 @@ import java.nio.file.Files
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.{Properties, UUID}
 
+import scala.jdk.CollectionConverters._
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.executor.{ExecutorMetrics, TaskMetrics}
-import org.apache.spark.scheduler.{SparkListenerStageSubmitted, SparkListenerTaskEnd, StageInfo}
+import org.apache.spark.scheduler._
+import org.apache.spark.scheduler.cluster.ExecutorInfo
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.keyroute.publish.PublisherFixture.{eventually, patienceConfig}
+import org.apache.spark.storage.BlockManagerId
 import org.apache.spark.{Success, TaskKilled, TaskResultLost}
 
 class TaskListenerSuite extends AnyFunSuite {
+  private object NoEvents extends ClusterEvents {
+    override def batchEnded(run: UUID, batch: Long, rows: Long, ms: Long): Unit = ()
+    override def queryEnded(run: UUID): Unit = ()
+  }
+
   test("a real query's batches, bytes and end are seen") {
     val spark = SparkSession.builder().master("local[1]").appName("listener")
       .config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
@@ -51,17 +60,37 @@ class TaskListenerSuite extends AnyFunSuite {
     } finally spark.stop()
   }
 
+  test("an executor's host and zone are those of its events, until it is lost") {
+    val f = new CollectorFixture
+    val listener = new TaskListener(f.collector, NoEvents)
+    val id = BlockManagerId("1", "host-1", 7, Some("zone-1"))
+    listener.onExecutorAdded(SparkListenerExecutorAdded(
+      0,
+      "1",
+      new ExecutorInfo("host-1", 1, Map.empty, Map.empty)
+    ))
+    listener.onBlockManagerAdded(SparkListenerBlockManagerAdded(0, id, 1))
+    f.read(0, "1", "1")
+    f.settle()
+    def seen: Set[(String, String)] =
+      f.statistics.getPlacementList.asScala.map(p => (p.getHost, p.getZone)).toSet
+    assert(seen == Set(("host-1", "zone-1")))
+    listener.onExecutorRemoved(SparkListenerExecutorRemoved(0, "1", "lost"))
+    listener.onExecutorAdded(SparkListenerExecutorAdded(
+      0,
+      "1",
+      new ExecutorInfo("host-2", 1, Map.empty, Map.empty)
+    ))
+    f.read(1, "1", "1")
+    f.settle()
+    assert(seen == Set(("host-2", "")))
+  }
+
   test("the bytes of an attempt that failed or was killed are not counted") {
     val collector = new StatisticsCollector(History(1000, 2), () => 0L, (_, _, _) => ())
     val query = Reports.query()
     collector.started(query)
-    val listener = new TaskListener(
-      collector,
-      new ClusterEvents {
-        override def batchEnded(run: UUID, batch: Long, rows: Long, ms: Long): Unit = ()
-        override def queryEnded(run: UUID): Unit = ()
-      }
-    )
+    val listener = new TaskListener(collector, NoEvents)
     val properties = new Properties
     properties.setProperty("sql.streaming.queryId", query.queryId.toString)
     properties.setProperty("streaming.sql.batchId", "0")

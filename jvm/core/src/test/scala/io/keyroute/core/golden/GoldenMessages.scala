@@ -199,7 +199,9 @@ object GoldenMessages {
         .setReason("a streaming limit is not routed")
     )
     builder.addBatches(
-      BatchStatus.newBuilder().setBatch(17).setTableVersion(7).setInputRows(12).setDurationMs(900).setEndedMs(1_700_000_000_000L)
+      BatchStatus.newBuilder().setBatch(
+        17
+      ).setTableVersion(7).setInputRows(12).setDurationMs(900).setEndedMs(1_700_000_000_000L)
         .setEdgeRows(12).setLocalRows(9).setLocalBytes(1000).setRemoteBytes(large)
         .addImbalance(1.25).addImbalance(1.0)
     )
