@@ -17,7 +17,8 @@ HDFS = "org.apache.spark.sql.keyroute.state.RoutedHDFSBackedStateStoreProvider"
 PARTITIONS = 4
 
 # Tests are short: the JVMs start, and compile, with as little work as they can. Hadoop's local file
-# system starts processes for each file. The first compiler alone has 48 MB for code, which Spark fills.
+# system starts processes for each file. The first compiler alone has 48 MB for code, and Spark
+# fills that.
 JVM = (
     "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -Xshare:auto "
     "-Djdk.lang.Process.launchMechanism=VFORK"
