@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keyroute.core.graph import FloatArray, rows_of_keys
+from keyroute.core.counted import rows_of_keys
+from keyroute.core.graph import FloatArray
 from keyroute.core.plan import Plan, PlanRequest
 from keyroute.core.table import GroupShape, GroupTable, Int32Array, Int64Array
 from keyroute.planners.answer import answer

@@ -6,14 +6,15 @@ all groups of a query, so that a key in the middle of a chain is one vertex with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from keyroute.core.statistics import EdgeStatistics, Period
+from keyroute.core.counted import CountedKeys, counted_keys, rows_of_pairs
+from keyroute.core.distinct import distinct, ranked
+from keyroute.core.statistics import Period
 from keyroute.core.table import GroupShape, Int32Array, Int64Array
 
 FloatArray = NDArray[np.float64]
@@ -24,11 +25,12 @@ class KeyGraph:
     """V keys of G groups and E pairs; weights and loads in decayed rows.
 
     `group` (V,) is an index into `shapes`, ascending; within a group `fingerprint` (V,) ascends.
-    `weight` (V,) is on the scale of `edge_weight` (E,), whose ends are `edge_from` and `edge_to`,
-    vertex indices. `load` (V,) is what capacities are held against: it forgets faster.
-    `group_load` (G,) is all of a group's rows on the scale of `load`, and `tail_load` (G,) those
-    of keys that are no vertices, which stay where their slots are. `newest_load` (V,) and
-    `newest_tail_load` (G,) are those of the newest period alone.
+    `weight` (V,) is on the scale of `edge_weight` (E,), whose ends are `edge_from` < `edge_to`,
+    vertex indices; pairs ascend by them, and any sums of their weights are exact. `load` (V,) is
+    what capacities are held against: it forgets faster. `group_load` (G,) is all of a group's rows
+    on the scale of `load`, and `tail_load` (G,) those of keys that are no vertices, which stay
+    where their slots are. `newest_load` (V,) and `newest_tail_load` (G,) are those of the newest
+    period alone.
     """
 
     shapes: tuple[GroupShape, ...]
@@ -36,8 +38,8 @@ class KeyGraph:
     fingerprint: Int64Array
     weight: FloatArray
     load: FloatArray
-    edge_from: Int64Array
-    edge_to: Int64Array
+    edge_from: Int32Array
+    edge_to: Int32Array
     edge_weight: FloatArray
     group_load: FloatArray
     tail_load: FloatArray
@@ -88,9 +90,9 @@ class Counted:
     A pair is there twice where rows go both ways.
     """
 
-    at: Int64Array
+    at: Int32Array
     rows: FloatArray
-    pair: Int64Array
+    pair: Int32Array
     pair_rows: FloatArray
 
 
@@ -104,8 +106,8 @@ class KeyHistory:
     shapes: tuple[GroupShape, ...]
     group: Int32Array
     fingerprint: Int64Array
-    edge_from: Int64Array
-    edge_to: Int64Array
+    edge_from: Int32Array
+    edge_to: Int32Array
     periods: tuple[Counted, ...]
     group_rows: FloatArray
 
@@ -125,6 +127,7 @@ class KeyHistory:
         group_load = load_decay @ self.group_rows
         newest_rows = self.group_rows[-1] if len(self.periods) else group_load
         keep = pairs > 0
+        whole = bool(keep.all())
         explicit = self._by_group(load)
         return KeyGraph(
             shapes=self.shapes,
@@ -132,9 +135,9 @@ class KeyHistory:
             fingerprint=self.fingerprint,
             weight=self._of_keys(decay),
             load=load,
-            edge_from=self.edge_from[keep],
-            edge_to=self.edge_to[keep],
-            edge_weight=pairs[keep],
+            edge_from=self.edge_from if whole else self.edge_from[keep],
+            edge_to=self.edge_to if whole else self.edge_to[keep],
+            edge_weight=pairs if whole else pairs[keep],
             group_load=np.maximum(group_load, explicit),
             tail_load=np.maximum(group_load - explicit, 0.0),
             newest_load=newest,
@@ -153,7 +156,7 @@ class KeyHistory:
         for period, by in zip(self.periods, decay, strict=True):
             if by:
                 rows += by * np.bincount(period.pair, period.pair_rows, minlength=len(rows))
-        return rows
+        return _summable(rows)
 
     def _by_group(self, of_keys: FloatArray) -> FloatArray:
         return np.bincount(self.group, of_keys, minlength=len(self.shapes)).astype(np.float64)
@@ -162,27 +165,44 @@ class KeyHistory:
 def history(shapes: Sequence[GroupShape], periods: Sequence[Period]) -> KeyHistory:
     """The keys and pairs of some periods, oldest first."""
     shapes = tuple(sorted(shapes, key=lambda s: s.group))
-    index = {s.group: i for i, s in enumerate(shapes)}
-    counted = [[_keys_of(s, p) for s in shapes] for p in periods]
+    plannable = [s.group for s in shapes if s.routing_ordinals]
+    counted = [{group: counted_keys(group, p) for group in plannable} for p in periods]
     keys = [
-        np.unique(np.concatenate([np.empty(0, np.int64), *(of[g][0] for of in counted)]))
-        for g in range(len(shapes))
+        distinct(np.concatenate([np.empty(0, np.int64), *(_prints(of, s.group) for of in counted)]))
+        for s in shapes
     ]
     starts = np.cumsum([0, *(len(k) for k in keys)])
-    ends = [_ends(index, keys, starts, period) for period in periods]
+    vertex = [
+        {
+            s.group: (start + np.searchsorted(known, _prints(of, s.group))).astype(np.int32)
+            for s, known, start in zip(shapes, keys, starts, strict=False)
+            if s.group in of
+        }
+        for of in counted
+    ]
+    bits = max(int(starts[-1]) - 1, 1).bit_length()
+    ends = [
+        _ends(period, of, at, bits) for period, of, at in zip(periods, counted, vertex, strict=True)
+    ]
     codes = np.concatenate([np.empty(0, np.int64), *(code for code, _ in ends)])
-    pairs, inverse = np.unique(codes, return_inverse=True)
-    vertices = max(int(starts[-1]), 1)
+    pairs, inverse = ranked(codes, 1 << 2 * bits)
     bounds = np.cumsum([0, *(len(code) for code, _ in ends)])
     return KeyHistory(
         shapes=shapes,
         group=np.repeat(np.arange(len(shapes), dtype=np.int32), np.diff(starts)),
         fingerprint=np.concatenate([np.empty(0, np.int64), *keys]),
-        edge_from=pairs // vertices,
-        edge_to=pairs % vertices,
+        edge_from=(pairs >> bits).astype(np.int32),
+        edge_to=(pairs & ((1 << bits) - 1)).astype(np.int32),
         periods=tuple(
-            _counted(keys, starts, of, inverse[low:high], rows)
-            for of, (_, rows), low, high in zip(counted, ends, bounds, bounds[1:], strict=False)
+            Counted(
+                at=np.concatenate([np.empty(0, np.int32), *at.values()]),
+                rows=np.concatenate([np.empty(0), *(keys.rows for keys in of.values())]),
+                pair=inverse[low:high],
+                pair_rows=rows,
+            )
+            for of, at, (_, rows), low, high in zip(
+                counted, vertex, ends, bounds, bounds[1:], strict=False
+            )
         ),
         group_rows=np.array([[_group_rows(s.group, p) for s in shapes] for p in periods]).reshape(
             len(periods), len(shapes)
@@ -190,101 +210,46 @@ def history(shapes: Sequence[GroupShape], periods: Sequence[Period]) -> KeyHisto
     )
 
 
-def _counted(
-    keys: list[Int64Array],
-    starts: Int64Array,
-    counted: list[tuple[Int64Array, FloatArray]],
-    pair: Int64Array,
-    rows: FloatArray,
-) -> Counted:
-    at = [
-        start + np.searchsorted(known, seen)
-        for start, known, (seen, _) in zip(starts, keys, counted, strict=False)
-    ]
-    return Counted(
-        at=np.concatenate([np.empty(0, np.int64), *at]),
-        rows=np.concatenate([np.empty(0), *(r for _, r in counted)]),
-        pair=pair,
-        pair_rows=rows,
-    )
+def _summable(rows: FloatArray) -> FloatArray:
+    """The rows, rounded so that sums of any of them are exact, in any order.
 
-
-def _keys_of(shape: GroupShape, period: Period) -> tuple[Int64Array, FloatArray]:
-    if not shape.routing_ordinals:
-        return np.empty(0, np.int64), np.empty(0)
-    return rows_of_keys(shape.group, period)
-
-
-@lru_cache(maxsize=8)
-def rows_of_keys(group: int, period: Period) -> tuple[Int64Array, FloatArray]:
-    """Fingerprints of a group's counted keys in one period, ascending, and their rows.
-
-    A key's rows are the largest of what its sketch and each list of pairs guarantee. The newest
-    answers are kept, since all that is said of a plan begins with them; they cannot be written.
+    They become whole multiples of what a sum of all could just tell apart.
     """
-    sources = [
-        (g.keys.fingerprints, g.keys.counts - g.keys.errors)
-        for g in period.groups
-        if g.shape.group == group
-    ]
-    for edge in period.edges:
-        rows = edge.pairs.counts - edge.pairs.errors
-        if edge.upstream_group == group:
-            sources.append((edge.pairs.upstream, rows))
-        if edge.downstream_group == group:
-            sources.append((edge.pairs.downstream, rows))
-    summed = [_summed(of, rows) for of, rows in sources]
-    fingerprints = np.unique(np.concatenate([np.empty(0, np.int64), *(f for f, _ in summed)]))
-    most = np.zeros(len(fingerprints))
-    for source, of_source in summed:
-        at = np.searchsorted(fingerprints, source)
-        most[at] = np.maximum(most[at], of_source)
-    fingerprints.setflags(write=False)
-    most.setflags(write=False)
-    return fingerprints, most
+    _, exponent = np.frexp(rows.sum())
+    whole = np.rint(np.ldexp(rows, 52 - exponent))
+    summable: FloatArray = np.ldexp(whole, exponent - 52)
+    return summable
 
 
-def _summed(keys: Int64Array, rows: Int64Array) -> tuple[Int64Array, FloatArray]:
-    """Distinct keys, ascending, and the sums of their rows."""
-    order = np.argsort(keys)
-    ordered = keys[order]
-    first = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
-    if not len(first):
-        return np.empty(0, np.int64), np.empty(0)
-    return ordered[first], np.add.reduceat(rows[order].astype(np.float64), first)
+def _prints(counted: Mapping[int, CountedKeys], group: int) -> Int64Array:
+    return counted[group].fingerprints if group in counted else np.empty(0, np.int64)
 
 
 def _ends(
-    index: dict[int, int], keys: Sequence[Int64Array], starts: Int64Array, period: Period
+    period: Period,
+    counted: Mapping[int, CountedKeys],
+    vertex: Mapping[int, Int32Array],
+    bits: int,
 ) -> tuple[Int64Array, FloatArray]:
-    """Undirected pairs as low * V + high, and their rows; no loops and no weightless ones."""
-    vertices = max(int(starts[-1]), 1)
+    """Undirected pairs as low << bits | high, and their rows; no loops and no weightless ones.
+
+    `vertex` has that of each of a group's counted keys.
+    """
     codes, counts = [np.empty(0, np.int64)], [np.empty(0)]
-    for edge in period.edges:
-        ends = _plannable_ends(edge, index, keys)
-        if ends is None:
+    for index, edge in enumerate(period.edges):
+        up, down = edge.upstream_group, edge.downstream_group
+        if up not in counted or down not in counted:
             continue
-        up, down = ends
-        pairs = edge.pairs
-        above = starts[up] + np.searchsorted(keys[up], pairs.upstream)
-        below = starts[down] + np.searchsorted(keys[down], pairs.downstream)
-        rows = (pairs.counts - pairs.errors).astype(np.float64)
-        keep = (above != below) & (rows > 0)
+        above = vertex[up][counted[up].upstream[index]]
+        below = vertex[down][counted[down].downstream[index]]
         low, high = np.minimum(above, below), np.maximum(above, below)
-        codes.append((low * vertices + high)[keep])
-        counts.append(rows[keep])
+        code = low.astype(np.int64) << bits | high
+        rows = rows_of_pairs(edge)
+        keep = (low != high) & (rows > 0)
+        whole = bool(keep.all())
+        codes.append(code if whole else code[keep])
+        counts.append(rows if whole else rows[keep])
     return np.concatenate(codes), np.concatenate(counts)
-
-
-def _plannable_ends(
-    edge: EdgeStatistics, index: dict[int, int], keys: Sequence[Int64Array]
-) -> tuple[int, int] | None:
-    up, down = index.get(edge.upstream_group), index.get(edge.downstream_group)
-    if up is None or down is None or not len(edge.pairs.counts):
-        return None
-    if not len(keys[up]) or not len(keys[down]):
-        return None
-    return up, down
 
 
 def _group_rows(group: int, period: Period) -> float:

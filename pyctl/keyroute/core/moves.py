@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keyroute.core.graph import FloatArray, rows_of_keys
+from keyroute.core.counted import rows_of_keys
+from keyroute.core.distinct import Positions, distinct
+from keyroute.core.graph import FloatArray
 from keyroute.core.sites import ANYWHERE, key_slots, slots_are_known
 from keyroute.core.statistics import GroupStatistics, Period
 from keyroute.core.table import GroupTable, Int32Array, Int64Array, RoutingTables
@@ -61,15 +63,15 @@ def _rows(before: GroupTable, after: GroupTable, group: GroupStatistics, period:
 
 
 def _keys(before: GroupTable, after: GroupTable, periods: tuple[Period, ...]) -> int:
-    counted = np.unique(
+    counted = distinct(
         np.concatenate(
             [np.empty(0, np.int64), *(rows_of_keys(before.shape.group, p)[0] for p in periods)]
         )
     )
     slots = key_slots(before.shape.group, periods).find(counted)
     chance = _chance(before, after, counted, slots)
-    listed = np.union1d(before.fingerprints, after.fingerprints)
-    others = listed[~np.isin(listed, counted)]
+    listed = distinct(np.concatenate([before.fingerprints, after.fingerprints]))
+    others = listed[Positions(counted)(listed) < 0]
     entries = before.explicit(others) != after.explicit(others)
     return int((chance > 0).sum()) + int(entries.sum())
 

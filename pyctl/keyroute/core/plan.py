@@ -18,7 +18,7 @@ class PlanSettings:
     `alpha` bounds each operator's imbalance (Caneill et al. 2016, §3.1). Pair counts decay with
     `half_life` periods, or, for planners that back-test, with the best of `half_lives` (0: the
     newest period alone); the loads that capacities are held against with `load_half_life`. A plan
-    makes at most `seeds` cuts of METIS, from `seed` on, of which the best counts.
+    makes at most `seeds` cuts of METIS, of which the best counts; another `seed` means other cuts.
     `move_cost` is the locality (share of rows) that moving a key must bring for each row of it.
     `max_moved` is the migration budget: the share of a group's rows whose key may change its
     partition, which planners keep that name one. `options` are a planner's own settings by name.
@@ -33,6 +33,11 @@ class PlanSettings:
     move_cost: float = 0.03
     max_moved: float = 1.0
     options: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def metis_seeds(self) -> range:
+        """Seeds of the cuts."""
+        return range(self.seed * self.seeds, (self.seed + 1) * self.seeds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from keyroute.core.graph import FloatArray, rows_of_keys
+from keyroute.core.counted import rows_of_keys
+from keyroute.core.graph import FloatArray
 from keyroute.core.plan import Topology
 from keyroute.core.sites import Flow, flow, partitions_of, site_rows, spread_of
 from keyroute.core.statistics import EdgeStatistics, GroupStatistics, Period, imbalance

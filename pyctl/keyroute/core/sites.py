@@ -21,14 +21,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from keyroute.core.graph import FloatArray, rows_of_keys
+from keyroute.core.counted import KEPT, keys_of_pairs, rows_of_keys, rows_of_pairs
+from keyroute.core.graph import FloatArray
 from keyroute.core.statistics import EdgeStatistics, GroupStatistics, Period
 from keyroute.core.table import GroupTable, Int32Array, Int64Array, RoutingTables
 
 ANYWHERE = -1
-
-KEPT = 8
-"""Periods (times groups) whose keys are kept sorted, beyond the plan that asked for them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,17 +180,16 @@ def flow(tables: RoutingTables, edge: EdgeStatistics, period: Period) -> Flow | 
     up, down = groups.get(edge.upstream_group), groups.get(edge.downstream_group)
     if up is None or down is None:
         return None
-    pairs = edge.pairs
     ends = [
-        (tables.group(g.shape), key_slots(g.shape.group, [period]), keys)
-        for g, keys in ((up, pairs.upstream), (down, pairs.downstream))
+        (tables.group(g.shape), key_slots(g.shape.group, [period]), *of)
+        for g, of in zip((up, down), keys_of_pairs(edge, period), strict=True)
     ]
-    a, b = (sites_of(*end) for end in ends)
-    rows = (pairs.counts - pairs.errors).astype(np.float64)
+    a, b = (sites_of(table, slots, keys)[at] for table, slots, keys, at in ends)
+    rows = rows_of_pairs(edge)
     if not (len(edge.slot_pairs.rows) and slots_are_known(up) and slots_are_known(down)):
         return _flow(a, b, rows, [ANYWHERE], [ANYWHERE], [max(edge.rows - rows.sum(), 0.0)])
     listed = (a >= up.shape.slots) | (b >= down.shape.slots)
-    own = [slots.find(keys[listed]) for _, slots, keys in ends]
+    own = [slots.find(keys)[at[listed]] for _, slots, keys, at in ends]
     rest = _less(edge, own[0], own[1], rows[listed], down.shape.slots)
     rest = _scaled(rest, max(edge.rows - float(rows[listed].sum()), 0.0))
     cells = edge.slot_pairs

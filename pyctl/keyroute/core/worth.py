@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from keyroute.core.graph import rows_of_keys
+from keyroute.core.counted import rows_of_keys
 from keyroute.core.moves import moved
 from keyroute.core.statistics import GroupStatistics, Period
 from keyroute.core.table import GroupShape, Int64Array, RoutingTables

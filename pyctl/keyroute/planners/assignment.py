@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from keyroute.core.graph import FloatArray, KeyGraph
 from keyroute.core.table import Int32Array
+from keyroute.planners.pulls import local_weight, pulls
 
 OVERLOAD_COST = 2.0
 """Locality that a row above capacity costs in `Problem.worth`; more than a row can bring."""
@@ -28,7 +29,8 @@ class Problem:
     of the newest period, so that what is planned is balanced on the rows that are there. `capacity`
     (G, K) bounds the loads of any partition of a group, its even share of the `tail` (G, K)
     included; `home` (V,) is where the table in force has a key, -1 where it has none.
-    `adjacency` is the symmetric (V, V) matrix of pair weights.
+    Pair weights are in `above` (V, V), from the lower vertex to the higher, and `below`, the other
+    way.
     """
 
     graph: KeyGraph
@@ -38,7 +40,14 @@ class Problem:
     capacity: FloatArray
     home: Int32Array
     move_cost: float
-    adjacency: csr_array
+    above: csr_array
+    below: csr_array
+
+    @property
+    def adjacency(self) -> csr_array:
+        """The symmetric matrix of pair weights; made anew each time."""
+        both: csr_array = self.below + self.above
+        return both
 
     @property
     def all_load(self) -> FloatArray:
@@ -62,24 +71,20 @@ class Problem:
 
     def attraction(self, assignment: Int32Array, members: slice) -> FloatArray:
         """What each member has in each partition (m, n): pair weight, and what a move costs."""
-        graph = self.graph
-        placed = np.flatnonzero(assignment >= 0)
-        onehot = csr_array(
-            (np.ones(len(placed)), (placed, assignment[placed])),
-            shape=(graph.vertices, self.partitions),
-        )
-        pull: FloatArray = (self.adjacency[members] @ onehot).toarray()
+        rows = pulls((self.below, self.above), members, assignment, self.partitions)
+        return self.with_home(rows, members)
+
+    def with_home(self, pull: FloatArray, members: slice) -> FloatArray:
+        """The pair weight of some members (m, n), with what a move costs added where they are."""
         home = self.home[members]
         at_home = np.flatnonzero(home >= 0)
-        pull[at_home, home[at_home]] += self.move_cost * graph.weight[members][at_home]
+        pull[at_home, home[at_home]] += self.move_cost * self.graph.weight[members][at_home]
         return pull
 
     def local_weight(self, assignment: Int32Array) -> float:
         """Weight of pairs whose two keys share a partition."""
-        graph = self.graph
-        ends = assignment[graph.edge_from], assignment[graph.edge_to]
-        same = (ends[0] == ends[1]) & (ends[0] >= 0)
-        return float(graph.edge_weight[same].sum())
+        above = self.above
+        return local_weight(above.indptr, above.indices, above.data, assignment)
 
     def moved_weight(self, assignment: Int32Array) -> float:
         """Weight of keys that leave their partition; unknown ones leave it with chance 1 - 1/n."""
@@ -87,12 +92,13 @@ class Problem:
         moved = np.where(known, self.home != assignment, 1.0 - 1.0 / self.partitions)
         return float(self.graph.weight @ moved)
 
-    def worth(self, assignment: Int32Array) -> float:
-        """The objective: local weight, less what moves and overload cost."""
+    def worth(self, assignment: Int32Array, known_local: float | None = None) -> float:
+        """The objective: local weight, which may be known, less what moves and overload cost."""
+        local = self.local_weight(assignment) if known_local is None else known_local
         over = np.maximum(self.loads(assignment) - self.capacity[:, None], 0.0).sum(axis=1)
         shares = over / np.maximum(self.capacity * self.partitions, 1e-300)
         return (
-            self.local_weight(assignment)
+            local
             - self.move_cost * self.moved_weight(assignment)
             - OVERLOAD_COST * float(shares.sum()) * float(self.graph.edge_weight.sum())
         )
@@ -109,21 +115,26 @@ def pose(
     """
     load = np.stack([graph.load, graph.newest_load], axis=1)
     tail = np.stack([graph.tail_load, graph.newest_tail_load], axis=1)
-    mean = tail.copy()
-    np.add.at(mean, graph.group, load)
-    mean /= partitions
-    heaviest = np.zeros_like(tail)
-    np.maximum.at(heaviest, graph.group, load)
-    ends = np.concatenate([graph.edge_from, graph.edge_to])
-    others = np.concatenate([graph.edge_to, graph.edge_from])
-    weights = np.concatenate([graph.edge_weight, graph.edge_weight])
+    total, heaviest = tail.copy(), np.zeros_like(tail)
+    for index in range(len(graph.shapes)):
+        of = load[graph.members(index)]
+        total[index] += of.sum(axis=0)
+        heaviest[index] = of.max(axis=0, initial=0.0)
+    starts = np.zeros(graph.vertices + 1, np.int32)
+    np.cumsum(np.bincount(graph.edge_from, minlength=graph.vertices), out=starts[1:])
+    # The pairs are sorted: nothing is to be sorted here.
+    above = csr_array(
+        (graph.edge_weight, graph.edge_to, starts), shape=(graph.vertices, graph.vertices)
+    )
+    most = alpha * total / partitions * [1.0, NEWEST_ROOM]
     return Problem(
         graph=graph,
         partitions=partitions,
         load=load,
         tail=tail,
-        capacity=np.maximum(alpha * mean * [1.0, NEWEST_ROOM], heaviest + tail / partitions),
+        capacity=np.maximum(most, heaviest + tail / partitions),
         home=home,
         move_cost=move_cost,
-        adjacency=csr_array((weights, (ends, others)), shape=(graph.vertices, graph.vertices)),
+        above=above,
+        below=above.T.tocsr(),
     )

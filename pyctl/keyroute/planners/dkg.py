@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from keyroute.core.graph import FloatArray, rows_of_keys
+from keyroute.core.counted import rows_of_keys
+from keyroute.core.graph import FloatArray
 from keyroute.core.plan import CannotPlan, Plan, PlanRequest, only_options, option, whole_option
 from keyroute.core.sites import key_slots, spread_of
 from keyroute.core.table import GroupShape, GroupTable, Int32Array, Int64Array

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from keyroute.core.distinct import Positions
 from keyroute.core.graph import KeyGraph, KeyHistory, history
 from keyroute.core.plan import CannotPlan, Plan, PlanRequest, PlanSettings, only_options
 from keyroute.core.table import GroupTable, Int32Array, RoutingTables
@@ -29,6 +30,12 @@ MAX_ENTRIES = 1_000_000
 
 KNOWN = 0.5
 """Share of the keys' weight that must have an entry for the table in force to be built on."""
+
+STIRRED = 0.03
+"""Share of the keys' weight that the table in force, refined, must move or place before a fresh cut
+is worth its time."""
+
+_REFINED = "the refined table in force"
 
 
 class MetisPlanner:
@@ -96,15 +103,19 @@ def _best(problem: Problem, settings: PlanSettings) -> tuple[str, Int32Array]:
     """The best of a fresh cut and the table in force, both refined, and its name.
 
     METIS cuts all keys where there is no table to build on. Later it only cuts clusters of them:
-    that is as good beside the table in force, and much faster.
+    that is as good beside the table in force, and much faster. A stream that has hardly changed is
+    not cut at all: what there is to gain, the refined table has.
     """
     weight, home = problem.graph.weight, problem.home
     candidates: dict[str, Int32Array] = {}
     if weight[home >= 0].sum() > KNOWN * weight.sum():
-        candidates["the refined table in force"] = refine(problem, home)
-        fresh = cut_contracted(problem, range(settings.seed, settings.seed + 1))
+        refined = refine(problem, home)
+        if problem.moved_weight(refined) < STIRRED * weight.sum():
+            return _REFINED, refined
+        candidates[_REFINED] = refined
+        fresh = cut_contracted(problem, settings.metis_seeds[:1])
     else:
-        fresh = cut(problem, range(settings.seed, settings.seed + settings.seeds))
+        fresh = cut(problem, settings.metis_seeds)
     if fresh is not None:
         named = relabel(fresh, home, weight, problem.partitions)
         candidates["a fresh METIS cut"] = refine(problem, named)
@@ -126,10 +137,11 @@ def _table(
     shape, members = graph.shapes[index], graph.members(index)
     in_force = current.group(shape)
     placed = np.flatnonzero(assignment[members] >= 0)
-    heaviest = np.argsort(-graph.weight[members][placed], kind="stable")
-    placed = placed[heaviest][:MAX_ENTRIES]
+    if len(placed) > MAX_ENTRIES:
+        heaviest = np.argsort(-graph.weight[members][placed], kind="stable")
+        placed = np.sort(placed[heaviest[:MAX_ENTRIES]])
     fingerprints = graph.fingerprint[members][placed]
-    absent = ~np.isin(in_force.fingerprints, fingerprints)
+    absent = Positions(fingerprints)(in_force.fingerprints) < 0
     room = MAX_ENTRIES - len(placed)
     fingerprints = np.concatenate([fingerprints, in_force.fingerprints[absent][:room]])
     targets = np.concatenate([assignment[members][placed], in_force.targets[absent][:room]])

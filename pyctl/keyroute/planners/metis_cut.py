@@ -19,6 +19,8 @@ UFACTOR = 30
 _MOST = 1_000_000_000
 """Bound of the sums of METIS's 32-bit integer weights."""
 
+Cut = Callable[[int], Int32Array | None]
+
 
 def cut(problem: Problem, seeds: range) -> Int32Array | None:
     """The best cut of the keys that have pairs; -1 for other keys. None where METIS fails.
@@ -28,7 +30,7 @@ def cut(problem: Problem, seeds: range) -> Int32Array | None:
     """
     paired, graph = _paired(problem)
     weights = vertex_weights(problem)[paired]
-    return _best(problem, paired, seeds, lambda seed: _metis(problem, graph, weights, seed))
+    return _best(problem, paired, seeds, _metis(problem, graph, weights))
 
 
 def cut_contracted(problem: Problem, seeds: range) -> Int32Array | None:
@@ -40,7 +42,7 @@ def cut_contracted(problem: Problem, seeds: range) -> Int32Array | None:
     def of_clusters(seed: int) -> Int32Array | None:
         label = contract.clusters(graph, weights, most, seed)
         small = contract.contracted(graph, label)
-        found = _metis(problem, small, np.bincount(label, weights).astype(np.float64), seed)
+        found = _metis(problem, small, np.bincount(label, weights).astype(np.float64))(seed)
         return None if found is None else found[label]
 
     return _best(problem, paired, seeds, of_clusters)
@@ -48,10 +50,17 @@ def cut_contracted(problem: Problem, seeds: range) -> Int32Array | None:
 
 def _paired(problem: Problem) -> tuple[Int64Array, csr_array]:
     """The vertices that have pairs, and the pairs between them."""
-    paired = np.flatnonzero(np.diff(problem.adjacency.indptr))
+    graph = problem.adjacency
+    paired = np.flatnonzero(np.diff(graph.indptr))
     if len(paired) == problem.graph.vertices:
-        return paired, problem.adjacency
-    return paired, problem.adjacency[paired][:, paired].tocsr()
+        return paired, graph
+    renumbered = np.cumsum(np.diff(graph.indptr) > 0, dtype=np.int32) - np.int32(1)
+    # Rows without pairs hold nothing: the other rows' entries stay where they are.
+    starts = np.append(graph.indptr[paired], graph.indptr[-1:])
+    dense = csr_array(
+        (graph.data, renumbered[graph.indices], starts), shape=(len(paired), len(paired))
+    )
+    return paired, dense
 
 
 def vertex_weights(problem: Problem) -> FloatArray:
@@ -66,7 +75,7 @@ def _best(
     problem: Problem,
     paired: Int64Array,
     seeds: range,
-    make: Callable[[int], Int32Array | None],
+    make: Cut,
 ) -> Int32Array | None:
     if len(paired) <= problem.partitions:
         return None
@@ -84,21 +93,31 @@ def _best(
     return best
 
 
-def _metis(problem: Problem, graph: csr_array, weights: FloatArray, seed: int) -> Int32Array | None:
+def _metis(problem: Problem, graph: csr_array, weights: FloatArray) -> Cut:
+    """A cut by METIS for each seed; None where it fails."""
     if graph.shape[0] <= problem.partitions or not graph.nnz:
-        return None
-    try:
-        _, parts = pymetis.part_graph(
-            problem.partitions,
-            pymetis.CSRAdjacency(graph.indptr.astype(np.int32), graph.indices.astype(np.int32)),
-            vweights=_integers(weights, 1e7),
-            eweights=np.maximum(_integers(graph.data, 100.0), 1),
-            recursive=False,
-            options=pymetis.Options(ufactor=UFACTOR, seed=seed),
-        )
-    except RuntimeError:
-        return None
-    return np.array(parts, dtype=np.int32)
+        return lambda _: None
+    adjacency = pymetis.CSRAdjacency(
+        graph.indptr.astype(np.int32, copy=False), graph.indices.astype(np.int32, copy=False)
+    )
+    vertices = _integers(weights, 1e7)
+    pairs = np.maximum(_integers(graph.data, 100.0), 1)
+
+    def made(seed: int) -> Int32Array | None:
+        try:
+            _, parts = pymetis.part_graph(
+                problem.partitions,
+                adjacency,
+                vweights=vertices,
+                eweights=pairs,
+                recursive=False,
+                options=pymetis.Options(ufactor=UFACTOR, seed=seed),
+            )
+        except RuntimeError:
+            return None
+        return np.array(parts, dtype=np.int32)
+
+    return made
 
 
 def _integers(values: FloatArray, scale: float) -> Int32Array:

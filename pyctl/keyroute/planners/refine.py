@@ -13,6 +13,7 @@ from keyroute.core.graph import FloatArray
 from keyroute.core.table import Int32Array, Int64Array
 from keyroute.planners import passes
 from keyroute.planners.assignment import Problem
+from keyroute.planners.standing import Pulls
 
 MAX_PASSES = 12
 MAX_EXCHANGES = 400
@@ -33,10 +34,12 @@ def refine(problem: Problem, assignment: Int32Array) -> Int32Array:
     current = assignment.astype(np.int32)
     best, best_worth = current, -np.inf
     enough = MIN_PROGRESS * float(problem.graph.edge_weight.sum()) + _SLACK
+    pulls = Pulls(problem, current)
     for _ in range(MAX_PASSES):
         for index in range(len(problem.graph.shapes)):
-            _pass(problem, current, index)
-        worth = problem.worth(current)
+            _pass(problem, current, index, pulls)
+            pulls.follow(current)
+        worth = problem.worth(current, pulls.local_weight)
         if worth > best_worth:
             done = worth < best_worth + enough
             best, best_worth = current.copy(), worth
@@ -46,12 +49,12 @@ def refine(problem: Problem, assignment: Int32Array) -> Int32Array:
     return best
 
 
-def _pass(problem: Problem, assignment: Int32Array, index: int) -> None:
-    """One pass over one group; writes into the assignment."""
+def _pass(problem: Problem, assignment: Int32Array, index: int, pulls: Pulls) -> None:
+    """One pass over one group; writes into the assignment, whose pulls are given."""
     members = problem.graph.members(index)
     at = assignment[members]  # a view
     load = problem.load[members]
-    pull = problem.attraction(assignment, members)
+    pull = pulls.of(members)
     loads = problem.loads(assignment)[index]
     capacity = problem.capacity[index] * (1 + _SLACK)
     state = (at, load, pull, loads, capacity)
@@ -109,6 +112,9 @@ def _spill(
 
 def _gaining(at: Int32Array, pull: FloatArray) -> Int64Array:
     """Keys that gain somewhere else, the largest gain first."""
-    gain = pull.max(axis=1, initial=0.0) - pull[np.arange(len(at)), at]
+    most = np.zeros(len(at))
+    for of_partition in pull.T:
+        np.maximum(most, of_partition, out=most)
+    gain = most - pull[np.arange(len(at)), at]
     keys = np.flatnonzero(gain > 0)
     return keys[np.argsort(-gain[keys], kind="stable")]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 import streams
 from keyroute.core.graph import build
@@ -45,3 +48,34 @@ def test_a_cut_of_clusters_is_about_as_good_as_one_of_keys() -> None:
     assert of_keys is not None
     assert of_clusters is not None
     assert posed.local_weight(of_clusters) > 0.95 * posed.local_weight(of_keys)
+
+
+def test_keys_without_pairs_are_left_out_of_a_cut() -> None:
+    posed = problem()
+    count = posed.graph.vertices
+    lone = np.isin(posed.graph.edge_from, [0, 5]) | np.isin(posed.graph.edge_to, [count - 1])
+    rest = replace(
+        posed.graph,
+        edge_from=posed.graph.edge_from[~lone],
+        edge_to=posed.graph.edge_to[~lone],
+        edge_weight=posed.graph.edge_weight[~lone],
+    )
+    fewer = pose(rest, N, 1.03, posed.home, 0.03)
+    for make in (cut, cut_contracted):
+        found = make(fewer, range(1))
+        assert found is not None
+        assert np.flatnonzero(found < 0).tolist() == [0, 5, count - 1]
+        assert fewer.local_weight(found) > 0.8 * rest.edge_weight.sum()
+
+
+@pytest.mark.parametrize("full", [0, 1_000_000])
+def test_full_and_sparse_matrices_of_clusters_are_the_same(
+    full: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    posed = problem()
+    label = contract.clusters(posed.adjacency, vertex_weights(posed), 0.01, seed=1)
+    usual = contract.contracted(posed.adjacency, label)
+    monkeypatch.setattr(contract, "FULL", full)
+    other = contract.contracted(posed.adjacency, label)
+    assert (other.toarray() == usual.toarray()).all()
+    assert other.indices.tolist() == usual.indices.tolist()

@@ -114,6 +114,19 @@ def test_a_failure_of_metis_falls_back_to_greedy_placement(
     assert plan.worst_imbalance <= 1.03 + 1e-9
 
 
+@pytest.mark.parametrize(("clusters", "cuts"), [(30, 0), (20, 1)])
+def test_only_a_stream_that_changed_is_cut_again(
+    clusters: int, cuts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = planners.load("metis")(ask(streams.count(streams.correlated(1, ROWS))))
+    made: list[object] = []
+    real = pymetis.part_graph
+    monkeypatch.setattr(pymetis, "part_graph", lambda *a, **k: made.append(a) or real(*a, **k))
+    later = streams.count(streams.correlated(2, ROWS, clusters=clusters))
+    planners.load("metis")(ask(later, current=first.tables(1, "q")))
+    assert len(made) == cuts
+
+
 def test_fewer_keys_than_partitions() -> None:
     plan = planners.load("metis")(ask(streams.count((np.array([1, 1, 2]), np.array([4, 4, 4])))))
     assert plan.groups[0].entries == 2

@@ -1,0 +1,53 @@
+"""Counted keys: every key of a sketch or a pair, and which key each pair has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import streams
+from keyroute.core.counted import counted_keys, keys_of_pairs, rows_of_keys
+from keyroute.core.statistics import KeyCounts, Period
+
+COLUMNS = streams.correlated(3, 9_000)
+
+
+def with_short_sketches(period: Period) -> Period:
+    """Half of the keys are in their group's sketch, all are in pairs."""
+    groups = []
+    for group in period.groups:
+        keys, half = group.keys, slice(None, None, 2)
+        short = KeyCounts(keys.rows, keys.fingerprints[half], keys.counts[half], keys.errors[half])
+        groups.append(replace(group, keys=short))
+    return replace(period, groups=tuple(groups))
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_pairs_keep_their_keys(short: bool) -> None:
+    period = streams.count(COLUMNS)
+    period = with_short_sketches(period) if short else period
+    (edge,) = period.edges
+    ends = keys_of_pairs(edge, period)
+    for (keys, at), pairs in zip(ends, (edge.pairs.upstream, edge.pairs.downstream), strict=True):
+        assert (np.diff(keys) > 0).all()
+        assert (keys[at] == pairs).all()
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_a_key_has_the_rows_of_its_pairs_where_no_sketch_has_it(short: bool) -> None:
+    period = streams.count(COLUMNS)
+    period = with_short_sketches(period) if short else period
+    for group, ids in enumerate(COLUMNS):
+        prints, counts = np.unique(streams.fingerprints(group, ids), return_counts=True)
+        keys, rows = rows_of_keys(group, period)
+        assert keys.tolist() == prints.tolist()
+        assert rows.tolist() == counts.tolist()
+
+
+def test_what_is_kept_cannot_be_written() -> None:
+    counted = counted_keys(0, streams.count(COLUMNS))
+    for array in (counted.fingerprints, counted.rows, counted.upstream[0]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
