@@ -5,6 +5,8 @@ SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
 MINUTES ?= 60
+# An integration test waits as much as it works: two processes keep two cores busy.
+PROCESSES ?= -n 2 --dist loadfile --no-loadscope-reorder
 export PYSPARK_PYTHON := $(CURDIR)/.venv/bin/python
 export PYTHONPATH := $(CURDIR)/pyctl
 
@@ -76,7 +78,7 @@ test: check integration integration-42 ## everything: check, then the integratio
 
 test-all: test ## and all that older Sparks are not tested with in `make test`
 	./sbt -Dtests=all spark42/test
-	$(WITH_PYSPARK_42) $(BIN)/python -m pytest --durations=20 integration_tests
+	$(WITH_PYSPARK_42) $(BIN)/python -m pytest $(PROCESSES) --durations=20 integration_tests
 
 check: .venv/ready ## format, lint, types, import contracts, messages, unit tests
 	$(MAKE) --jobs 2 check-python check-jvm
@@ -96,7 +98,7 @@ check-jvm: .venv/ready $(PYSPARK_42_READY)
 	mkdir -p pyctl/keyroute/jars && cp $(JAR) pyctl/keyroute/jars/
 
 integration: $(JAR) $(TESTS_JAR)
-	$(BIN)/python -m pytest --durations=20 integration_tests
+	$(BIN)/python -m pytest $(PROCESSES) --durations=20 integration_tests
 
 # One cell for each operator whose code is Python; OneCellEachSuite has the others.
 CELLS_42 := $(foreach cell,numbered-rocksdb-1-changelog numbered_pandas-rocksdb-2 totals_pandas-hdfs,\

@@ -15,8 +15,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from results import save
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 ARMS = {
     "plain": None,
@@ -27,12 +31,26 @@ ARMS = {
 _WARM_BATCHES = 2
 
 
+def stream(spark: SparkSession, rows: int, keys: int, chain: bool) -> DataFrame:
+    """Drops duplicates of narrow rows, `rows` a batch."""
+    from pyspark.sql import functions as F
+
+    source = spark.readStream.format("rate-micro-batch").option("numPartitions", 2)
+    source = source.option("rowsPerBatch", rows)
+    frame = source.load().select((F.hash("value") % keys).cast("long").alias("k"), "value")
+    # No partial aggregation below the exchange: every row is routed, and counted.
+    if chain:
+        # The first operator lets every row pass.
+        both = frame.dropDuplicates(["k", "value"])
+        frame = both.select((F.hash("k") % (keys // 10)).cast("long").alias("k"))
+    return frame.select("k").dropDuplicates(["k"])
+
+
 def workload(
     log: str, batches: int, rows: int, keys: int, chain: bool, conf: dict[str, str] | None
 ) -> None:
-    """One application: drops duplicates of narrow rows, batch after batch."""
+    """One application: batch after batch."""
     from pyspark.sql import SparkSession
-    from pyspark.sql import functions as F
 
     from keyroute.spark import configure_spark
 
@@ -55,17 +73,8 @@ def workload(
     if conf is not None:
         builder = configure_spark(builder)
     spark = builder.getOrCreate()
-    source = spark.readStream.format("rate-micro-batch").option("numPartitions", 2)
-    source = source.option("rowsPerBatch", rows)
-    frame = source.load().select((F.hash("value") % keys).cast("long").alias("k"), "value")
-    # No partial aggregation below the exchange: every row is routed, and counted.
-    if chain:
-        # The first operator lets every row pass.
-        both = frame.dropDuplicates(["k", "value"])
-        frame = both.select((F.hash("k") % (keys // 10)).cast("long").alias("k"))
     query = (
-        frame.select("k")
-        .dropDuplicates(["k"])
+        stream(spark, rows, keys, chain)
         .writeStream.format("noop")
         .outputMode("append")
         .option("checkpointLocation", f"{log}/checkpoint")

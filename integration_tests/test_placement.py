@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from harness.application import ZONE
 from harness.eventually import eventually
 from harness.executors import kill_an_executor
 from harness.gateways import statistics
@@ -64,7 +65,9 @@ def test_spread_evenly_through_a_restart_and_the_loss_of_an_executor(
     running.start()
     running.run(1)
     # From the first batch on; what tasks report is a moment behind them.
-    executors = eventually(5, "spread evenly and alike in the first batch", even)
+    executors = eventually(30, "spread evenly and alike in the first batch", even)
+    seen = statistics(spark_store, gateway_token, running.id).placement
+    assert {place.zone for place in seen} == {ZONE}
     outcome = running.switch(seed=1)
     assert outcome.committed, outcome.sentence
     running.stop()

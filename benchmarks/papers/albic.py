@@ -33,22 +33,33 @@ MERGE_ROWS = 2_000
 def measure(context: Context) -> Figures:
     """The job week by week: from Spark's routing (1, 2), and from nothing collocated (3)."""
     of = job(5 if context.quick else None)
-    limit = {"time_limit": TIME_LIMIT_S}
-    alone = PlanSettings(max_moved=MOVES_ALONE / KEY_GROUPS, options={**limit, "score_factor": 1e6})
     found: Figures = {"weeks": len(of.bounds), "balance": {}, "collocation": {}}
-    found["balance"]["MILP"] = course(of, plan_albic, alone, no_tables(QUERY))
-    context.say("  figures 1 and 2: MILP")
+    for name, as_in_the_paper in (("MILP", True), ("albic alone", False)):
+        alone = _albic(MOVES_ALONE, as_in_the_paper, score_factor=1e6)
+        found["balance"][name] = course(of, plan_albic, alone, no_tables(QUERY))
+        context.say(f"  figures 1 and 2: {name}")
     found["balance"]["Flux"] = course(of, plan_flux, _flux(MOVES_ALONE), no_tables(QUERY))
     found["balance"]["PoTC"] = {"distance": _potc(of)}
     context.say("  figures 1 and 2: Flux and PoTC")
     context.keep(found)
-    albic = PlanSettings(max_moved=MOVES / KEY_GROUPS, options=limit)
-    found["collocation"]["ALBIC"] = course(of, plan_albic, albic, apart(of))
-    context.say("  figure 3: ALBIC")
+    for name, as_in_the_paper in (("ALBIC", False), ("ALBIC, one load", True)):
+        found["collocation"][name] = course(
+            of, plan_albic, _albic(MOVES, as_in_the_paper), apart(of)
+        )
+        context.say(f"  figure 3: {name}")
     found["collocation"]["COLA"] = course(of, plan_cola, PlanSettings(), apart(of))
     found["collocation"]["Flux"] = course(of, plan_flux, _flux(MOVES), apart(of))
     context.say("  figure 3: COLA and Flux")
     return found
+
+
+def _albic(moves: int, as_in_the_paper: bool, **options: float) -> PlanSettings:
+    """In the paper a node has one load, which is that of the newest period."""
+    options["time_limit"] = TIME_LIMIT_S
+    budget = moves / KEY_GROUPS
+    if not as_in_the_paper:
+        return PlanSettings(max_moved=budget, options=options)
+    return PlanSettings(max_moved=budget, load_half_life=0.0, options={**options, "together": 1.0})
 
 
 def _flux(moves: int) -> PlanSettings:
@@ -112,28 +123,33 @@ def page(figures: Figures) -> str:
 The airline job (delays by aircraft, sums by aircraft, sums by route) on {figures["weeks"]} weeks
 of flights from New York, {NODES} nodes, {SLOTS_EACH} key groups of each operator a node. A node's
 load is the rows of all its key groups. Load distance is the largest difference of a node from the
-mean, as a share of it. HiGHS has {TIME_LIMIT_S:g} s a plan.
+mean, as a share of it. HiGHS has {TIME_LIMIT_S:g} s a plan. By default `albic` balances each
+operator by itself, and plans for several weeks, of which older ones count less. As in the paper a
+node has one load (`together=1`), here of the newest week alone.
 
 ## Figures 1 and 2: load distance and migrations
 
-Right after the migrations, on the week that was planned from, and on the next week. MILP is
-`albic` without collocation. It and Flux may move {MOVES_ALONE} of {KEY_GROUPS} key groups a week,
-MILP as much state as {MOVES_ALONE} have on average, so more of small ones; the paper does not
-name its bound. PoTC counts the merges of partial states, each {MERGE_ROWS:,} rows.
+Right after the migrations, on the week that was planned from, and on the next week. MILP is as in
+the paper, `albic alone` has the defaults, both without collocation. It and Flux may move {
+        MOVES_ALONE
+    } of {KEY_GROUPS} key groups a week, MILP as
+much state as {MOVES_ALONE} have on average, so more of small ones; the paper does not name its
+bound. PoTC counts the merges of partial states, each {MERGE_ROWS:,} rows.
 
 {table(head_1, [*paper_1, *balance])}
 
 The tables begin as Spark's routing, which is far from balanced, so the first weeks go to where
-the budget leads: from the fifth on, the MILP's mean is {late[0]:.1%} and Flux's {late[1]:.1%}.
+the budget leads: from the fifth on, the means are {late}.
 
-What differs, and why: the paper's program meets its one bound a node within 1 %, and Flux is the
-one that fluctuates. Here, by the paper's measure, Flux is better than the MILP, since it has no
-other aim and plans for the very week that it is measured on. `albic` holds every operator by
-itself, three bounds a node with {SLOTS_EACH} key groups each, and plans for four weeks, of which
-older ones count less, within the same budget: what it aims at is not what is measured here. With
-{6400 // NODES} rows a week, node and operator, 1 % is three rows. PoTC is balanced but for its
-merges, as the paper explains. On the next week, which neither has seen, the two are alike. The
-paper measures right after migrations only.
+What differs, and why: {_claim(figures)}, as the paper has it. `albic` by its defaults holds three
+bounds a node, with {
+        SLOTS_EACH
+    } key groups each, and does not aim at the week that is measured: that is
+another aim, and by the paper's measure a worse one. With {
+        6400 // NODES
+    } rows a week, node and operator,
+1 % is three rows. PoTC is balanced but for its merges, as the paper explains. The paper measures
+right after migrations only, and not the next week, which no plan has seen.
 
 ## Figure 3: collocation, load and migrations, from nothing collocated
 
@@ -165,12 +181,12 @@ as they have on average), and the load falls as it does, while COLA's migrations
 they save.
 
 What differs, and why: ALBIC needs more weeks than there are, since 100 pairs of key groups are
-not on one node, and balance, too, needs its migrations. Its load distance is above COLA's: a
-budget of 3 % of the state a week does not follow weeks that differ by more, and plans are made of
-four weeks, decayed, while COLA and Flux plan for the week they are measured on. The load index
-cannot fall to one half: with the costs above, 3 of the 5 units of a row are handling that no
-table saves, so that collocating all of the first edge is 80 %. In the paper the work of
-serialising is larger than that of its operators.
+not on one node, and balance, too, needs its migrations: a budget of 3 % of the state a week does
+not follow weeks that differ by more. With one load a node its distance is small at once, and then
+balance takes what there is of the budget, so that it collocates less. The load index cannot fall
+to one half: with the costs above, 3 of the 5 units of a row are handling that no table saves, so
+that collocating all of the first edge is 80 %. In the paper the work of serialising is larger than
+that of its operators.
 
 ![load distance, migrations, collocation](albic.png)
 """
@@ -184,9 +200,19 @@ def _moves(of: dict[str, Any]) -> str:
     return f"{fmean(of['migrations']):.0f}" if "migrations" in of else ""
 
 
-def _settled(figures: Figures) -> list[float]:
-    """Mean load distance without the first weeks, of the program and of Flux."""
-    return [fmean(figures["balance"][way]["distance"][4:] or [0.0]) for way in ("MILP", "Flux")]
+def _settled(figures: Figures) -> str:
+    """Mean load distance without the first weeks."""
+    late = {
+        name: fmean(of["distance"][4:] or of["distance"]) for name, of in figures["balance"].items()
+    }
+    return ", ".join(f"{name} {mean:.1%}" for name, mean in late.items())
+
+
+def _claim(figures: Figures) -> str:
+    """Whether the program holds what the paper says of it."""
+    weeks = figures["balance"]["MILP"]["distance"]
+    below = sum(week < 0.01 for week in weeks)
+    return f"MILP is below 1 % in {below} of {len(weeks)} weeks"
 
 
 def draw(figures: Figures) -> Any:

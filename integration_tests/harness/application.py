@@ -18,6 +18,9 @@ from keyroute.zookeeper.session import Session
 from keyroute.zookeeper.store import Store
 
 ROOT = "/keyroute"
+ZONE = "zone-a"
+_HOST = "127.0.0.1"
+_MAPPER = "org.apache.spark.storage.FileBasedTopologyMapper"
 
 
 @pytest.fixture(scope="session")
@@ -42,13 +45,25 @@ def gateway_token(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def spark_application(
-    spark_zookeeper: ZooKeeperServer, gateway_token: Path
+    spark_zookeeper: ZooKeeperServer,
+    gateway_token: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[SparkSession]:
-    """The application."""
+    """The application. Its host is in the zone `ZONE`."""
+    zones = tmp_path_factory.mktemp("zones") / "zones"
+    zones.write_text(f"{_HOST}={ZONE}\n")
     # Small periods, so that a controller can plan after some batches of a test.
-    conf = {**QUICK, **bare_files(), "spark.keyroute.statistics.periodRows": "5000"}
+    conf = {
+        **QUICK,
+        **bare_files(),
+        "spark.keyroute.statistics.periodRows": "5000",
+        "spark.storage.replication.topologyMapper": _MAPPER,
+        "spark.storage.replication.topologyFile": str(zones),
+    }
     plain = builder(spark_zookeeper.connect_string, ROOT, gateway_token, extra=conf)
-    session = plain.getOrCreate()
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("SPARK_LOCAL_IP", _HOST)
+        session = plain.getOrCreate()
     yield session
     session.stop()
 

@@ -32,13 +32,15 @@ FAR = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The paper's parameters sF, maxPL and maxLD; pairs that a plan collocates; seconds that HiGHS
-    has for a plan; rows that a part can take in a period (0: not known), and the shares of that
-    above and below which another number of parts is wanted."""
+    """The paper's parameters sF, maxPL and maxLD; whether a node has one load of all groups; pairs
+    that a plan collocates; seconds that HiGHS has for a plan; rows that a part can take in a period
+    (0: not known), and the shares of that above and below which another number of parts is wanted.
+    """
 
     score_factor: float
     max_piece_load: float
     max_load_distance: float
+    together: bool
     collocations: int
     time_limit: float
     capacity: float
@@ -60,7 +62,7 @@ def plan_albic(request: PlanRequest) -> Plan:
     options = _options(request.settings)
     weights = decay(request.periods, request.settings.load_half_life)
     groups = slot_groups(request, request.periods, weights)
-    posed = model(request, groups.planned)
+    posed = model(request, groups.planned, options.together)
     pairs = rates(request, groups.planned, posed.starts, options.score_factor)
     found = _solve(posed, pairs, options, request.settings.max_moved)
     tables = [
@@ -79,6 +81,7 @@ def _options(settings: PlanSettings) -> Options:
         "score_factor",
         "max_piece_load",
         "max_load_distance",
+        "together",
         "collocations",
         "time_limit",
         "capacity",
@@ -90,6 +93,7 @@ def _options(settings: PlanSettings) -> Options:
         score_factor=option(settings, "score_factor", 1.5, 0.0, 1e6),
         max_piece_load=option(settings, "max_piece_load", 0.1, 1e-4, 1.0),
         max_load_distance=option(settings, "max_load_distance", 0.01, 0.0, 1.0),
+        together=bool(whole_option(settings, "together", 0, 0, 1)),
         collocations=whole_option(settings, "collocations", 64, 0, 1_000_000),
         time_limit=option(settings, "time_limit", 4.0, 0.1, 600.0),
         capacity=option(settings, "capacity", 0.0, 0.0, math.inf),

@@ -2,7 +2,8 @@
 
 Key groups are the sites of all groups of a query (slots, and entries in force), one after the
 other; nodes are partitions. Loads are in shares of the mean load of the nodes that stay, for each
-group of the query by itself, so that each operator is balanced and not only their sum.
+group of the query by itself, so that each operator is balanced and not only their sum; or of all
+together, as in the paper.
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """K key groups of G groups on n nodes.
+    """K key groups on n nodes, of G groups that are balanced each by itself.
 
-    `load` and `cost` (K,) are shares: 1 is the mean load of a staying node, and all migration cost
-    of a group. `leaving` (n,) are nodes marked for removal. `alone` (n, G) are nodes of a hot key
-    group, which shall have nothing else of that group; such key groups are `hot` (K,), and have no
-    part in the mean; `pins` has the node of each.
+    `group` (K,) and `groups`, which is G, are those of the query, or all are one; `starts` has
+    where those of the query begin. `load` and `cost` (K,) are shares: 1 is the mean load of a
+    staying node, and all migration cost of a group. `leaving` (n,) are nodes marked for removal.
+    `alone` (n, G) are nodes of a hot key group, which shall have nothing else of that group; such
+    key groups are `hot` (K,), and have no part in the mean; `pins` has the node of each.
     """
 
     group: Int64Array
+    groups: int
     load: FloatArray
     cost: FloatArray
     home: Int32Array
@@ -49,11 +52,6 @@ class Model:
         moved = [k for k, node in self.pins.items() if node != self.home[k]]
         cost = np.bincount(self.group[moved], self.cost[moved], self.groups)
         return cost.astype(np.float64)
-
-    @property
-    def groups(self) -> int:
-        """G."""
-        return len(self.starts) - 1
 
     @property
     def nodes(self) -> int:
@@ -91,36 +89,49 @@ class Rates:
     scored: BoolArray
 
 
-def model(request: PlanRequest, groups: Sequence[SlotGroup]) -> Model:
-    """The model of groups that all have the same number of partitions. Raises `CannotPlan`."""
+def model(request: PlanRequest, groups: Sequence[SlotGroup], together: bool = False) -> Model:
+    """The model of groups that all have the same number of partitions. Raises `CannotPlan`.
+
+    `together`: a node has one load and the plan one budget, of all groups; the state of each
+    counts alike.
+    """
     counts = sorted({g.table.shape.partitions for g in groups})
     if len(counts) != 1:
         raise CannotPlan(f"the groups have different numbers of partitions: {counts}")
     n = counts[0]
     leaving = leaving_partitions(request, n)
     starts = np.cumsum([0, *(len(g.rows) for g in groups)])
-    alone = np.zeros((n, len(groups)), bool)
-    loads, costs, pins = [], [], {}
-    for index, group in enumerate(groups):
-        best = level(group.rows, np.zeros(int((~leaving).sum())))
-        loads.append(group.rows / max(best.mean, 1e-300))
-        costs.append(_cost(request, group))
+    rows = np.concatenate([g.rows for g in groups])
+    home = np.concatenate([g.home for g in groups])
+    cost = np.concatenate([_cost(request, g) for g in groups])
+    bounds = starts[[0, -1]] if together else starts
+    count = len(bounds) - 1
+    cost /= len(groups) / count
+    load = np.zeros(len(rows))
+    alone = np.zeros((n, count), bool)
+    pins: dict[int, int] = {}
+    for index in range(count):
+        own = slice(bounds[index], bounds[index + 1])
+        best = level(rows[own], np.zeros(int((~leaving).sum())))
+        load[own] = rows[own] / max(best.mean, 1e-300)
         budget = request.settings.max_moved
-        for site in best.hot.tolist():
-            node = _node_of_hot(group, site, leaving, alone[:, index])
-            if node != group.home[site] and costs[-1][site] <= budget:
-                budget -= costs[-1][site]
+        for site in (best.hot + bounds[index]).tolist():
+            loads: FloatArray = np.bincount(home[own], rows[own], n).astype(np.float64)
+            node = _node_of_hot(int(home[site]), loads, leaving, alone[:, index])
+            if node != home[site] and cost[site] <= budget:
+                budget -= cost[site]
             else:
-                node = int(group.home[site])
+                node = int(home[site])
             alone[node, index] = True
-            pins[int(starts[index]) + site] = node
-    hot = np.zeros(int(starts[-1]), bool)
+            pins[site] = node
+    hot = np.zeros(len(rows), bool)
     hot[list(pins)] = True
     return Model(
-        group=np.repeat(np.arange(len(groups)), np.diff(starts)),
-        load=np.concatenate(loads),
-        cost=np.concatenate(costs),
-        home=np.concatenate([g.home for g in groups]),
+        group=np.repeat(np.arange(count), np.diff(bounds)),
+        groups=count,
+        load=load,
+        cost=cost,
+        home=home,
         leaving=leaving,
         hot=hot,
         alone=alone & ~leaving[:, None],
@@ -129,12 +140,10 @@ def model(request: PlanRequest, groups: Sequence[SlotGroup]) -> Model:
     )
 
 
-def _node_of_hot(group: SlotGroup, site: int, leaving: BoolArray, alone: BoolArray) -> int:
+def _node_of_hot(home: int, loads: FloatArray, leaving: BoolArray, alone: BoolArray) -> int:
     """Its home, or where least has to go for it."""
-    home = int(group.home[site])
     if not leaving[home] and not alone[home]:
         return home
-    loads = np.bincount(group.home, group.rows, len(leaving))
     return int(np.where(leaving | alone, np.inf, loads).argmin())
 
 

@@ -61,6 +61,30 @@ def test_the_load_distance_of_each_operator_is_below_one_percent(n: int) -> None
     assert planned.why.endswith(f"), {moved} key groups move")
 
 
+def test_together_the_nodes_are_balanced_and_not_each_operator() -> None:
+    columns = skewed(1), skewed(2, 0.5)
+    period = streams.count(columns, n=6)
+    options = {"collocations": 0, "max_moved": 0.05}
+
+    def loads(planned: Plan) -> list[np.ndarray[tuple[int], np.dtype[np.intp]]]:
+        tables = zip(planned.groups, columns, strict=True)
+        return [np.bincount(_routed(table, ids), minlength=6) for table, ids in tables]
+
+    def distance(of: object) -> float:
+        return float(np.abs(np.asarray(of) * 6 / np.sum(of) - 1).max())
+
+    together, each = plan(ask(period, together=1, **options)), plan(ask(period, **options))
+    assert distance(sum(loads(together))) < 0.01
+    assert max(map(distance, loads(together))) > 0.01
+    # The budget of both is the same share of the state, and for a load alone it goes further.
+    assert distance(sum(loads(together))) < distance(sum(loads(each)))
+    moved = [
+        float((_routed(table, ids) != _routed(no_tables("q").group(table.shape), ids)).mean())
+        for table, ids in zip(together.groups, columns, strict=True)
+    ]
+    assert sum(moved) / 2 <= 0.05 + 1e-9
+
+
 def test_it_is_told_how_a_plan_was_found() -> None:
     few = plan(ask(streams.count((skewed(1),), n=2), collocations=0, time_limit=120))
     assert "(HiGHS came to its end)" in few.why

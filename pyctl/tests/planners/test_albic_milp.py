@@ -32,6 +32,7 @@ def model(
     cost = rows if like == "rows" else rng.random(size)
     return Model(
         group=group,
+        groups=groups,
         load=rows / mean[group],
         cost=cost / np.bincount(group, cost)[group],
         home=rng.integers(0, nodes, size).astype(np.int32),
@@ -130,6 +131,7 @@ def test_descent_swaps_where_no_single_move_helps() -> None:
         leaving=posed.leaving,
         hot=posed.hot,
         alone=posed.alone,
+        groups=posed.groups,
         starts=posed.starts,
         pins={},
     )
