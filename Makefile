@@ -5,7 +5,8 @@ SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
 MINUTES ?= 60
-# An integration test waits as much as it works: two processes keep two cores busy.
+# An integration test waits as much as it works: two processes keep two cores busy. The long files are
+# in the middle, so they are taken in order.
 PROCESSES ?= -n 2 --dist loadfile --no-loadscope-reorder
 export PYSPARK_PYTHON := $(CURDIR)/.venv/bin/python
 export PYTHONPATH := $(CURDIR)/pyctl
