@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keyroute.core.counted import CountedKeys, counted_keys, rows_of_pairs
-from keyroute.core.distinct import distinct, ranked
+from keyroute.core.distinct import Positions, distinct, ranked
 from keyroute.core.statistics import Period
 from keyroute.core.table import GroupShape, Int32Array, Int64Array
 
@@ -87,12 +87,14 @@ def faded(age: int, half_life: float) -> float:
 class Counted:
     """One period's rows: of vertices `at`, and of pairs, indices into a history's pairs.
 
-    A pair is there twice where rows go both ways.
+    A pair is there twice where rows go both ways. `pair_from` < `pair_to` are its vertices.
     """
 
     at: Int32Array
     rows: FloatArray
     pair: Int32Array
+    pair_from: Int32Array
+    pair_to: Int32Array
     pair_rows: FloatArray
 
 
@@ -152,11 +154,13 @@ class KeyHistory:
         return rows
 
     def _of_pairs(self, decay: Sequence[float]) -> FloatArray:
-        rows = np.zeros(len(self.edge_from))
-        for period, by in zip(self.periods, decay, strict=True):
-            if by:
-                rows += by * np.bincount(period.pair, period.pair_rows, minlength=len(rows))
-        return _summable(rows)
+        counted = [of for of in zip(self.periods, decay, strict=True) if of[1]]
+        if not counted:
+            return np.zeros(len(self.edge_from))
+        at = np.concatenate([period.pair for period, _ in counted])
+        rows = np.concatenate([by * period.pair_rows for period, by in counted])
+        summed = np.bincount(at, rows, minlength=len(self.edge_from))
+        return _summable(summed.astype(np.float64, copy=False))
 
     def _by_group(self, of_keys: FloatArray) -> FloatArray:
         return np.bincount(self.group, of_keys, minlength=len(self.shapes)).astype(np.float64)
@@ -172,10 +176,11 @@ def history(shapes: Sequence[GroupShape], periods: Sequence[Period]) -> KeyHisto
         for s in shapes
     ]
     starts = np.cumsum([0, *(len(k) for k in keys)])
+    find = [Positions(known) for known in keys]
     vertex = [
         {
-            s.group: (start + np.searchsorted(known, _prints(of, s.group))).astype(np.int32)
-            for s, known, start in zip(shapes, keys, starts, strict=False)
+            s.group: (start + at(of[s.group].fingerprints)).astype(np.int32)
+            for s, at, start in zip(shapes, find, starts, strict=False)
             if s.group in of
         }
         for of in counted
@@ -198,9 +203,11 @@ def history(shapes: Sequence[GroupShape], periods: Sequence[Period]) -> KeyHisto
                 at=np.concatenate([np.empty(0, np.int32), *at.values()]),
                 rows=np.concatenate([np.empty(0), *(keys.rows for keys in of.values())]),
                 pair=inverse[low:high],
+                pair_from=(code >> bits).astype(np.int32),
+                pair_to=(code & ((1 << bits) - 1)).astype(np.int32),
                 pair_rows=rows,
             )
-            for of, at, (_, rows), low, high in zip(
+            for of, at, (code, rows), low, high in zip(
                 counted, vertex, ends, bounds, bounds[1:], strict=False
             )
         ),
@@ -215,9 +222,8 @@ def _summable(rows: FloatArray) -> FloatArray:
 
     They become whole multiples of what a sum of all could just tell apart.
     """
-    _, exponent = np.frexp(rows.sum())
-    whole = np.rint(np.ldexp(rows, 52 - exponent))
-    summable: FloatArray = np.ldexp(whole, exponent - 52)
+    scale = 2.0 ** min(52 - int(np.frexp(rows.sum())[1]), 1000)
+    summable: FloatArray = np.rint(rows * scale) / scale
     return summable
 
 

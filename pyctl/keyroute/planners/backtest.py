@@ -9,7 +9,6 @@ key, with all others where they are.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -37,8 +36,20 @@ def best_half_life(
     """
     if len(history.periods) < 2 or not (assignment >= 0).any():
         return otherwise
-    pulls = [_pull(history, period, assignment, partitions) for period in history.periods]
-    return max(half_lives, key=lambda half_life: _score(pulls, half_life))
+    pulls = np.stack([_pull(history, of, assignment, partitions) for of in history.periods])
+    fades = np.array([faded(1, half_life) for half_life in half_lives])
+    followed = foretold(pulls, fades) if COMPILES else foretold_at_once(pulls, fades)
+    rows = np.maximum(pulls[1:].sum(axis=(1, 2)), 1e-300)
+    scores = [_score(hits) for hits in followed / rows]
+    return half_lives[int(np.argmax(scores))]
+
+
+def _score(hits: FloatArray) -> float:
+    """The decayed mean of some shares, oldest first."""
+    score, weight = 0.0, 0.0
+    for hit in hits:
+        score, weight = KEEP * score + (1 - KEEP) * float(hit), KEEP * weight + 1 - KEEP
+    return score / weight
 
 
 def _pull(
@@ -46,24 +57,9 @@ def _pull(
 ) -> FloatArray:
     """Rows that each key shares with the keys of each partition in a period (V, n)."""
     pull = np.zeros((len(history.group), partitions))
-    ends = history.edge_from[period.pair], history.edge_to[period.pair]
-    if COMPILES:
-        add_pairs(*ends, period.pair_rows, assignment, pull)
-    else:
-        add_pairs_at_once(*ends, period.pair_rows, assignment, pull)
+    add = add_pairs if COMPILES else add_pairs_at_once
+    add(period.pair_from, period.pair_to, period.pair_rows, assignment, pull)
     return pull
-
-
-def _score(pulls: Sequence[FloatArray], half_life: float) -> float:
-    """Decayed share of the rows that follow their key's foretold partition."""
-    fade = faded(1, half_life)
-    known, score, weight = np.zeros_like(pulls[0]), 0.0, 0.0
-    foretell = foretold if COMPILES else foretold_at_once
-    for before, after in itertools.pairwise(pulls):
-        followed, rows = foretell(known, before, after, fade)
-        hit = followed / rows if rows else 0.0
-        score, weight = KEEP * score + (1 - KEEP) * hit, KEEP * weight + 1 - KEEP
-    return score / weight if weight else 0.0
 
 
 @compiled
@@ -92,32 +88,37 @@ def add_pairs_at_once(
 
 
 @compiled
-def foretold(
-    known: FloatArray, before: FloatArray, after: FloatArray, fade: float
-) -> tuple[float, float]:
-    """Rows of `after` that are where most of a key's were until then, and all of them.
+def foretold(pulls: FloatArray, fades: FloatArray) -> FloatArray:
+    """Rows that are where most of their key's were until then (H, T - 1).
 
-    `before` is added to `known`, faded. All three are pulls (V, n).
+    `pulls` (T, V, n) are those of each period; what was until then fades by each of `fades` (H,)
+    with each period.
     """
-    followed, rows = 0.0, 0.0
-    for v in range(known.shape[0]):
-        chosen = 0
-        for p in range(known.shape[1]):
-            known[v, p] = known[v, p] * fade + before[v, p]
-            if known[v, p] > known[v, chosen]:
-                chosen = p
-            rows += after[v, p]
-        if known[v, chosen] > 0:
-            followed += after[v, chosen]
-    return followed, rows
+    periods, keys, partitions = pulls.shape
+    followed = np.zeros((len(fades), periods - 1))
+    known = np.empty(partitions)
+    for v in range(keys):
+        for h in range(len(fades)):
+            known[:] = 0.0
+            for t in range(periods - 1):
+                chosen = 0
+                for p in range(partitions):
+                    known[p] = known[p] * fades[h] + pulls[t, v, p]
+                    if known[p] > known[chosen]:
+                        chosen = p
+                if known[chosen] > 0:
+                    followed[h, t] += pulls[t + 1, v, chosen]
+    return followed
 
 
-def foretold_at_once(
-    known: FloatArray, before: FloatArray, after: FloatArray, fade: float
-) -> tuple[float, float]:
+def foretold_at_once(pulls: FloatArray, fades: FloatArray) -> FloatArray:
     """The same, without a compiler."""
-    np.multiply(known, fade, out=known)
-    np.add(known, before, out=known)
-    chosen = known.argmax(axis=1)
-    knows = known.max(axis=1) > 0
-    return float(after[knows, chosen[knows]].sum()), float(after.sum())
+    followed = np.zeros((len(fades), len(pulls) - 1))
+    for h, fade in enumerate(fades):
+        known = np.zeros_like(pulls[0])
+        for t, before in enumerate(pulls[:-1]):
+            known = known * fade + before
+            chosen = known.argmax(axis=1)
+            knows = known.max(axis=1) > 0
+            followed[h, t] = pulls[t + 1][knows, chosen[knows]].sum()
+    return followed

@@ -52,21 +52,18 @@ def test_where_nothing_can_be_foretold_the_half_life_is_the_settings_own(
     assert best_half_life(known, HALF_LIVES, at, N, 4.0) == 4.0
 
 
-@pytest.mark.parametrize("fade", [0.0, 0.5, 0.84, 1.0])
-def test_the_loops_give_what_is_computed_at_once(fade: float) -> None:
+def test_the_loops_give_what_is_computed_at_once() -> None:
     rng = np.random.default_rng(7)
-    low, high = (rng.integers(0, KEYS, 500).astype(np.int32) for _ in range(2))
     at = rng.integers(-1, N, KEYS).astype(np.int32)
-    known = [np.zeros((KEYS, N)) for _ in range(2)]
-    pulls = [[np.zeros((KEYS, N)) for _ in range(3)] for _ in range(2)]
-    for period in range(3):
-        rows = rng.integers(1, 9, 500).astype(np.float64)
-        backtest.add_pairs(low, high, rows, at, pulls[0][period])
-        backtest.add_pairs_at_once(low, high, rows, at, pulls[1][period])
-        assert (pulls[0][period] == pulls[1][period]).all()
-    for before, after in ((0, 1), (1, 2)):
-        one = backtest.foretold(known[0], pulls[0][before], pulls[0][after], fade)
-        other = backtest.foretold_at_once(known[1], pulls[1][before], pulls[1][after], fade)
-        assert one == other
-        assert one[0] > 0
-    assert (known[0] == known[1]).all()
+    pulls = np.zeros((2, 4, KEYS, N))
+    for period in range(4):
+        low, high = (rng.integers(0, KEYS, 300).astype(np.int32) for _ in range(2))
+        rows = rng.integers(1, 9, 300).astype(np.float64)
+        backtest.add_pairs(low, high, rows, at, pulls[0, period])
+        backtest.add_pairs_at_once(low, high, rows, at, pulls[1, period])
+    assert (pulls[0] == pulls[1]).all()
+    fades = np.array([0.0, 0.5, 0.84, 1.0])
+    followed = backtest.foretold(pulls[0], fades)
+    assert followed.shape == (4, 3)
+    assert (followed > 0).all()
+    assert (followed == backtest.foretold_at_once(pulls[0], fades)).all()
