@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class KeySketch(_message.Message):
-    __slots__ = ("rows", "capacity", "fingerprints", "counts", "errors", "labels", "slots")
+    __slots__ = ("rows", "capacity", "fingerprints", "counts", "errors", "labels", "slots", "floor")
     ROWS_FIELD_NUMBER: _ClassVar[int]
     CAPACITY_FIELD_NUMBER: _ClassVar[int]
     FINGERPRINTS_FIELD_NUMBER: _ClassVar[int]
@@ -16,6 +16,7 @@ class KeySketch(_message.Message):
     ERRORS_FIELD_NUMBER: _ClassVar[int]
     LABELS_FIELD_NUMBER: _ClassVar[int]
     SLOTS_FIELD_NUMBER: _ClassVar[int]
+    FLOOR_FIELD_NUMBER: _ClassVar[int]
     rows: int
     capacity: int
     fingerprints: _containers.RepeatedScalarFieldContainer[int]
@@ -23,23 +24,26 @@ class KeySketch(_message.Message):
     errors: _containers.RepeatedScalarFieldContainer[int]
     labels: _containers.RepeatedScalarFieldContainer[str]
     slots: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, rows: _Optional[int] = ..., capacity: _Optional[int] = ..., fingerprints: _Optional[_Iterable[int]] = ..., counts: _Optional[_Iterable[int]] = ..., errors: _Optional[_Iterable[int]] = ..., labels: _Optional[_Iterable[str]] = ..., slots: _Optional[_Iterable[int]] = ...) -> None: ...
+    floor: int
+    def __init__(self, rows: _Optional[int] = ..., capacity: _Optional[int] = ..., fingerprints: _Optional[_Iterable[int]] = ..., counts: _Optional[_Iterable[int]] = ..., errors: _Optional[_Iterable[int]] = ..., labels: _Optional[_Iterable[str]] = ..., slots: _Optional[_Iterable[int]] = ..., floor: _Optional[int] = ...) -> None: ...
 
 class PairSketch(_message.Message):
-    __slots__ = ("rows", "capacity", "upstream", "downstream", "counts", "errors")
+    __slots__ = ("rows", "capacity", "upstream", "downstream", "counts", "errors", "floor")
     ROWS_FIELD_NUMBER: _ClassVar[int]
     CAPACITY_FIELD_NUMBER: _ClassVar[int]
     UPSTREAM_FIELD_NUMBER: _ClassVar[int]
     DOWNSTREAM_FIELD_NUMBER: _ClassVar[int]
     COUNTS_FIELD_NUMBER: _ClassVar[int]
     ERRORS_FIELD_NUMBER: _ClassVar[int]
+    FLOOR_FIELD_NUMBER: _ClassVar[int]
     rows: int
     capacity: int
     upstream: _containers.RepeatedScalarFieldContainer[int]
     downstream: _containers.RepeatedScalarFieldContainer[int]
     counts: _containers.RepeatedScalarFieldContainer[int]
     errors: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, rows: _Optional[int] = ..., capacity: _Optional[int] = ..., upstream: _Optional[_Iterable[int]] = ..., downstream: _Optional[_Iterable[int]] = ..., counts: _Optional[_Iterable[int]] = ..., errors: _Optional[_Iterable[int]] = ...) -> None: ...
+    floor: int
+    def __init__(self, rows: _Optional[int] = ..., capacity: _Optional[int] = ..., upstream: _Optional[_Iterable[int]] = ..., downstream: _Optional[_Iterable[int]] = ..., counts: _Optional[_Iterable[int]] = ..., errors: _Optional[_Iterable[int]] = ..., floor: _Optional[int] = ...) -> None: ...
 
 class SlotPairs(_message.Message):
     __slots__ = ("upstream", "downstream", "rows", "left_out")

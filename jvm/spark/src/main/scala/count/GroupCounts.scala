@@ -105,7 +105,7 @@ private object GroupCounts {
     val keys = counts.getKeys
     val builder = PairSketch.newBuilder().setRows(keys.getRows).setCapacity(keys.getCapacity)
       .addAllDownstream(keys.getFingerprintsList).addAllCounts(keys.getCountsList)
-      .addAllErrors(keys.getErrorsList)
+      .addAllErrors(keys.getErrorsList).setFloor(keys.getFloor)
     (0 until keys.getFingerprintsCount).foreach { _ =>
       builder.addUpstream(counts.getMapPartition.toLong)
     }

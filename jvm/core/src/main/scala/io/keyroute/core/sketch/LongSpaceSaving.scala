@@ -1,7 +1,5 @@
 package io.keyroute.core.sketch
 
-import java.util.Arrays
-
 import io.keyroute.proto.v1.KeySketch
 
 /** The count of a key: its true count lies in [count - error, count]. */
@@ -14,84 +12,90 @@ final class LongSpaceSaving(maxCounters: Int) extends SpaceSaving[LongSpaceSavin
 
   import LongSpaceSaving.NoSlot
 
-  private var keys = new Array[Long](math.min(maxCounters, 8))
-  private var slots = new Array[Int](keys.length)
+  private var keys = new Array[Long](Places.Width)
+  private var slots = new Array[Int](Places.Width)
 
   /** Counts a key.
     * @param weight rows it came with; positive
     * @param slot of the key, always the same one; NoSlot where it has none, or more than one */
   def offer(key: Long, weight: Long = 1L, slot: Int = NoSlot): Unit = {
-    if (weight < 1) throw new InvalidSketch(s"the weight $weight is not positive")
     val hash = KeyHash.of(key)
-    val counter = find(key, hash)
-    if (counter >= 0) count(counter, weight) else setKey(admit(hash, weight), key, slot)
+    val place = find(key, hash)
+    if (place >= 0) count(place, weight) else setKey(admit(hash, weight), key, slot)
   }
 
-  /** All counted keys, heaviest first. */
+  /** The keys that are told, heaviest first. */
   def entries: IndexedSeq[KeyCount] =
-    heaviestFirst.iterator
-      .map(c => KeyCount(keys(c), summary.count(c), error(c), slots(c)))
-      .toVector
+    heaviestFirst.iterator.map(p => KeyCount(keys(p), counts(p), errors(p), slots(p))).toVector
 
   /** The message, deterministic, without labels. It has slots if it knows that of each key. */
   def toProto: KeySketch = {
-    val builder = KeySketch.newBuilder().setRows(rows).setCapacity(capacity)
-    val counters = heaviestFirst
-    counters.foreach { c =>
-      builder.addFingerprints(keys(c)).addCounts(summary.count(c)).addErrors(error(c))
+    val builder = KeySketch.newBuilder().setRows(rows).setCapacity(capacity).setFloor(floor)
+    val told = heaviestFirst
+    told.foreach { p =>
+      builder.addFingerprints(keys(p)).addCounts(counts(p)).addErrors(errors(p))
     }
-    withSlots(builder, counters)
+    withSlots(builder, told)
   }
 
-  /** The message with the heaviest keys only, where there are more than `most`. Each then has the rows
-    * that are surely its own, so that no error remains; what is left out is only in the rows. */
+  /** The message with the heaviest keys only, where `most` is less than the capacity and there are
+    * more. Each then has the rows that are surely its own, so that no error remains; what is left
+    * out is only in the rows. */
   def heaviest(most: Int): KeySketch =
-    if (size <= most) toProto
+    if (fits(most)) toProto
     else {
       val builder = KeySketch.newBuilder().setRows(rows).setCapacity(capacity)
-      val counters = surest(most).filter(sure(_) > 0)
-      counters.foreach { c =>
-        builder.addFingerprints(keys(c)).addCounts(sure(c)).addErrors(0)
-      }
-      withSlots(builder, counters)
+      val told = surest(most)
+      told.foreach(p => builder.addFingerprints(keys(p)).addCounts(sure(p)).addErrors(0))
+      withSlots(builder, told)
     }
 
-  private def withSlots(builder: KeySketch.Builder, counters: Array[Int]): KeySketch = {
-    if (counters.forall(slots(_) != NoSlot)) counters.foreach(c => builder.addSlots(slots(c)))
+  private def withSlots(builder: KeySketch.Builder, told: Array[Int]): KeySketch = {
+    if (told.forall(slots(_) != NoSlot)) told.foreach(p => builder.addSlots(slots(p)))
     builder.build()
   }
 
-  private def find(key: Long, hash: Int): Int = {
-    var place = index.firstPlace(hash)
-    var counter = index.counterAt(place)
-    while (counter >= 0 && keys(counter) != key) {
-      place = index.nextPlace(place)
-      counter = index.counterAt(place)
+  private def find(key: Long, hash: Long): Int = {
+    val home = places.home(hash)
+    var group = home
+    var place = at(group, key, hash)
+    while (place < 0 && places.passed(group) && places.next(group) != home) {
+      group = places.next(group)
+      place = at(group, key, hash)
     }
-    counter
+    place
   }
 
-  private def setKey(counter: Int, key: Long, slot: Int): Unit = {
-    if (counter == keys.length) {
-      keys = Arrays.copyOf(keys, Growth.next(keys.length, capacity))
-      slots = Arrays.copyOf(slots, keys.length)
-    }
-    keys(counter) = key
-    slots(counter) = slot
+  /** The place of a key in a group, or -1. */
+  private def at(group: Int, key: Long, hash: Long): Int = {
+    var mask = places.matches(group, hash)
+    while (mask != 0 && keys(Places.at(group, mask)) != key) mask &= mask - 1
+    if (mask == 0) -1 else Places.at(group, mask)
+  }
+
+  private def setKey(place: Int, key: Long, slot: Int): Unit = {
+    keys(place) = key
+    slots(place) = slot
   }
 
   private[sketch] def keyBefore(left: Int, right: Int): Boolean = keys(left) < keys(right)
 
-  private[sketch] def counterLike(other: LongSpaceSaving, counter: Int): Int =
-    find(other.keys(counter), other.index.hashOf(counter))
+  private[sketch] def hashAt(place: Int): Long = KeyHash.of(keys(place))
 
-  private[sketch] def offerLike(other: LongSpaceSaving, counter: Int): Unit =
-    offer(other.keys(counter), other.summary.count(counter), other.slots(counter))
+  private[sketch] def placeLike(other: LongSpaceSaving, place: Int): Int =
+    find(other.keys(place), other.hashAt(place))
 
-  private[sketch] def pickKeys(other: LongSpaceSaving, own: Int, picked: Array[Int]): Unit = {
+  private[sketch] def offerLike(other: LongSpaceSaving, place: Int): Unit =
+    offer(other.keys(place), other.counts(place), other.slots(place))
+
+  private[sketch] def setLike(place: Int, other: LongSpaceSaving, from: Int): Unit =
+    setKey(place, other.keys(from), other.slots(from))
+
+  private[sketch] def moveKeys(from: Array[Int], to: Array[Int], length: Int): Unit = {
     val (oldKeys, oldSlots) = (keys, slots)
-    keys = picked.map(i => if (i < own) oldKeys(i) else other.keys(i - own))
-    slots = picked.map(i => if (i < own) oldSlots(i) else other.slots(i - own))
+    keys = new Array[Long](length)
+    slots = new Array[Int](length)
+    from.indices.foreach(i => setKey(to(i), oldKeys(from(i)), oldSlots(from(i))))
   }
 
   private[sketch] def self: LongSpaceSaving = this
@@ -99,14 +103,13 @@ final class LongSpaceSaving(maxCounters: Int) extends SpaceSaving[LongSpaceSavin
 
 object LongSpaceSaving {
 
-  /** Bytes of memory that a counter takes in a full sketch. */
-  val CounterBytes: Int = SpaceSaving.CounterBytes + 12
+  private val GroupBytes = SketchSize.GroupBytes + Places.Width * 12
 
   /** The slot of a key that has none, or more than one. */
   val NoSlot: Int = -1
 
   /** How many counters fit the memory, at least one. */
-  def capacityFor(bytes: Long): Int = SketchMessage.capacityFor(bytes, CounterBytes)
+  def capacityFor(bytes: Long): Int = SketchSize.capacityFor(bytes, GroupBytes)
 
   /** Reads a sketch. Labels are left aside.
     * @throws InvalidSketch if the message contradicts itself */
@@ -116,20 +119,20 @@ object LongSpaceSaving {
       size,
       proto.getCapacity,
       proto.getRows,
+      proto.getFloor,
       proto.getCountsList,
       proto.getErrorsList
     )
     checkSlots(size, proto)
     val sketch = new LongSpaceSaving(math.max(proto.getCapacity, 1))
-    for (i <- size - 1 to 0 by -1) {
+    sketch.restore(proto.getRows, proto.getFloor, size)
+    for (i <- 0 until size) {
       val key = proto.getFingerprints(i)
       val hash = KeyHash.of(key)
       if (sketch.find(key, hash) >= 0) throw new InvalidSketch(s"the sketch counts key $key twice")
       val slot = if (proto.getSlotsCount == 0) NoSlot else proto.getSlots(i)
-      sketch.setKey(sketch.size, key, slot)
-      sketch.append(hash, proto.getCounts(i), proto.getErrors(i))
+      sketch.setKey(sketch.put(hash, proto.getCounts(i), proto.getErrors(i)), key, slot)
     }
-    sketch.restoreRows(proto.getRows)
     sketch
   }
 

@@ -1,92 +1,99 @@
 package io.keyroute.core.sketch
 
-import java.util.Arrays
-
 import io.keyroute.proto.v1.PairSketch
 
 /** The count of a pair: its true count lies in [count - error, count]. */
 final case class PairCount(upstream: Long, downstream: Long, count: Long, error: Long)
 
-/** [[SpaceSaving]] over pairs (key of the upstream operator, key of the downstream one): the edges of
-  * the key graph (Caneill et al. 2016, section 3.2).
+/** [[SpaceSaving]] over pairs (key of the upstream operator, key of the downstream one): the edges
+  * of the key graph (Caneill et al. 2016, section 3.2).
   * @param maxCounters m
   * @throws InvalidSketch if it is not in [1, [[SpaceSaving.MaxCapacity]]] */
 final class PairSpaceSaving(maxCounters: Int) extends SpaceSaving[PairSpaceSaving](maxCounters) {
 
-  private var lefts = new Array[Long](math.min(maxCounters, 8))
-  private var rights = new Array[Long](lefts.length)
+  private var lefts = new Array[Long](Places.Width)
+  private var rights = new Array[Long](Places.Width)
 
   /** Counts a pair.
     * @param weight rows it came with; positive */
   def offer(upstream: Long, downstream: Long, weight: Long = 1L): Unit = {
-    if (weight < 1) throw new InvalidSketch(s"the weight $weight is not positive")
     val hash = KeyHash.of(upstream, downstream)
-    val counter = find(upstream, downstream, hash)
-    if (counter >= 0) count(counter, weight)
-    else setPair(admit(hash, weight), upstream, downstream)
+    val place = find(upstream, downstream, hash)
+    if (place >= 0) count(place, weight) else setPair(admit(hash, weight), upstream, downstream)
   }
 
-  /** All counted pairs, heaviest first. */
+  /** The pairs that are told, heaviest first. */
   def entries: IndexedSeq[PairCount] =
-    heaviestFirst.iterator
-      .map(c => PairCount(lefts(c), rights(c), summary.count(c), error(c)))
-      .toVector
+    heaviestFirst.iterator.map(p => PairCount(lefts(p), rights(p), counts(p), errors(p))).toVector
 
   /** The message, deterministic. */
   def toProto: PairSketch = {
-    val builder = PairSketch.newBuilder().setRows(rows).setCapacity(capacity)
-    heaviestFirst.foreach { c =>
-      builder.addUpstream(lefts(c)).addDownstream(rights(c))
-      builder.addCounts(summary.count(c)).addErrors(error(c))
+    val builder = PairSketch.newBuilder().setRows(rows).setCapacity(capacity).setFloor(floor)
+    heaviestFirst.foreach { p =>
+      builder.addUpstream(lefts(p)).addDownstream(rights(p))
+      builder.addCounts(counts(p)).addErrors(errors(p))
     }
     builder.build()
   }
 
-  /** The message with the heaviest pairs only, where there are more than `most`. Each then has the rows
-    * that are surely its own, so that no error remains; what is left out is only in the rows. */
+  /** The message with the heaviest pairs only, where `most` is less than the capacity and there
+    * are more. Each then has the rows that are surely its own, so that no error remains; what is
+    * left out is only in the rows. */
   def heaviest(most: Int): PairSketch =
-    if (size <= most) toProto
+    if (fits(most)) toProto
     else {
       val builder = PairSketch.newBuilder().setRows(rows).setCapacity(capacity)
-      surest(most).filter(sure(_) > 0).foreach { c =>
-        builder.addUpstream(lefts(c)).addDownstream(rights(c))
-        builder.addCounts(sure(c)).addErrors(0)
+      surest(most).foreach { p =>
+        builder.addUpstream(lefts(p)).addDownstream(rights(p)).addCounts(sure(p)).addErrors(0)
       }
       builder.build()
     }
 
-  private def find(left: Long, right: Long, hash: Int): Int = {
-    var place = index.firstPlace(hash)
-    var counter = index.counterAt(place)
-    while (counter >= 0 && (lefts(counter) != left || rights(counter) != right)) {
-      place = index.nextPlace(place)
-      counter = index.counterAt(place)
+  private def find(left: Long, right: Long, hash: Long): Int = {
+    val home = places.home(hash)
+    var group = home
+    var place = at(group, left, right, hash)
+    while (place < 0 && places.passed(group) && places.next(group) != home) {
+      group = places.next(group)
+      place = at(group, left, right, hash)
     }
-    counter
+    place
   }
 
-  private def setPair(counter: Int, left: Long, right: Long): Unit = {
-    if (counter == lefts.length) {
-      lefts = Arrays.copyOf(lefts, Growth.next(lefts.length, capacity))
-      rights = Arrays.copyOf(rights, lefts.length)
-    }
-    lefts(counter) = left
-    rights(counter) = right
+  /** The place of a pair in a group, or -1. */
+  private def at(group: Int, left: Long, right: Long, hash: Long): Int = {
+    var mask = places.matches(group, hash)
+    while (mask != 0 && !isPair(Places.at(group, mask), left, right)) mask &= mask - 1
+    if (mask == 0) -1 else Places.at(group, mask)
+  }
+
+  private def isPair(place: Int, left: Long, right: Long): Boolean =
+    lefts(place) == left && rights(place) == right
+
+  private def setPair(place: Int, left: Long, right: Long): Unit = {
+    lefts(place) = left
+    rights(place) = right
   }
 
   private[sketch] def keyBefore(left: Int, right: Int): Boolean =
     lefts(left) < lefts(right) || (lefts(left) == lefts(right) && rights(left) < rights(right))
 
-  private[sketch] def counterLike(other: PairSpaceSaving, counter: Int): Int =
-    find(other.lefts(counter), other.rights(counter), other.index.hashOf(counter))
+  private[sketch] def hashAt(place: Int): Long = KeyHash.of(lefts(place), rights(place))
 
-  private[sketch] def offerLike(other: PairSpaceSaving, counter: Int): Unit =
-    offer(other.lefts(counter), other.rights(counter), other.summary.count(counter))
+  private[sketch] def placeLike(other: PairSpaceSaving, place: Int): Int =
+    find(other.lefts(place), other.rights(place), other.hashAt(place))
 
-  private[sketch] def pickKeys(other: PairSpaceSaving, own: Int, picked: Array[Int]): Unit = {
+  private[sketch] def offerLike(other: PairSpaceSaving, place: Int): Unit =
+    offer(other.lefts(place), other.rights(place), other.counts(place))
+
+  private[sketch] def setLike(place: Int, other: PairSpaceSaving, from: Int): Unit =
+    setPair(place, other.lefts(from), other.rights(from))
+
+  private[sketch] def moveKeys(from: Array[Int], to: Array[Int], length: Int): Unit = {
     val (oldLefts, oldRights) = (lefts, rights)
-    lefts = picked.map(i => if (i < own) oldLefts(i) else other.lefts(i - own))
-    rights = picked.map(i => if (i < own) oldRights(i) else other.rights(i - own))
+    lefts = new Array[Long](length)
+    rights = new Array[Long](length)
+    from.indices.foreach(i => setPair(to(i), oldLefts(from(i)), oldRights(from(i))))
   }
 
   private[sketch] def self: PairSpaceSaving = this
@@ -94,11 +101,10 @@ final class PairSpaceSaving(maxCounters: Int) extends SpaceSaving[PairSpaceSavin
 
 object PairSpaceSaving {
 
-  /** Bytes of memory that a counter takes in a full sketch. */
-  val CounterBytes: Int = SpaceSaving.CounterBytes + 16
+  private val GroupBytes = SketchSize.GroupBytes + Places.Width * 16
 
-  /** How many counters fit the memory, at least one: 31,775 in 2 MiB. */
-  def capacityFor(bytes: Long): Int = SketchMessage.capacityFor(bytes, CounterBytes)
+  /** How many counters fit the memory, at least one: 62,553 in 2 MiB. */
+  def capacityFor(bytes: Long): Int = SketchSize.capacityFor(bytes, GroupBytes)
 
   /** Reads a sketch.
     * @throws InvalidSketch if the message contradicts itself */
@@ -108,6 +114,7 @@ object PairSpaceSaving {
       size,
       proto.getCapacity,
       proto.getRows,
+      proto.getFloor,
       proto.getCountsList,
       proto.getErrorsList
     )
@@ -116,15 +123,14 @@ object PairSpaceSaving {
         s"$size upstream keys but ${proto.getDownstreamCount} downstream ones"
       )
     val sketch = new PairSpaceSaving(math.max(proto.getCapacity, 1))
-    for (i <- size - 1 to 0 by -1) {
+    sketch.restore(proto.getRows, proto.getFloor, size)
+    for (i <- 0 until size) {
       val (left, right) = (proto.getUpstream(i), proto.getDownstream(i))
       val hash = KeyHash.of(left, right)
       if (sketch.find(left, right, hash) >= 0)
         throw new InvalidSketch(s"the sketch counts the pair ($left, $right) twice")
-      sketch.setPair(sketch.size, left, right)
-      sketch.append(hash, proto.getCounts(i), proto.getErrors(i))
+      sketch.setPair(sketch.put(hash, proto.getCounts(i), proto.getErrors(i)), left, right)
     }
-    sketch.restoreRows(proto.getRows)
     sketch
   }
 }

@@ -83,7 +83,7 @@ final class SlotPairCounts(maxCells: Int) {
   /** Where a cell is, or the free place where it would be. */
   private def place(cell: Long): Int = {
     val last = cells.length - 1
-    var at = KeyHash.of(cell) & last
+    var at = (KeyHash.of(cell) >>> 32).toInt & last
     while (cells(at) != cell && cells(at) != 0) at = (at + 1) & last
     at
   }

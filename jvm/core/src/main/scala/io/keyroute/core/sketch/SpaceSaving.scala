@@ -1,15 +1,27 @@
 package io.keyroute.core.sketch
 
-import java.util.Arrays
-
-/** Heavy hitters of a stream in bounded memory: SpaceSaving (Metwally et al., ICDT 2005), for keys of
-  * any kind. With m counters and N rows offered:
+/** Heavy hitters of a stream in bounded memory: SpaceSaving (Metwally et al., ICDT 2005) that
+  * forgets many keys at once, for keys of any kind. With m counters and N rows offered:
   *
   *  - the true count of a counted key lies in [count - error, count];
   *  - every key with a true count above N/m is counted;
   *  - as long as no more than m keys came, all counts are exact.
   *
-  * All three also hold after merges. Not thread-safe.
+  * All three also hold after merges. An update takes constant time, amortised. Not thread-safe.
+  *
+  * '''How.''' A hash table has a third more places than m, and a floor: no key that is not in the
+  * table has more rows. A new key begins with the floor as count and error, and then has its own
+  * rows. When less than an eighth of the places is free or has a key with a count up to the floor,
+  * the floor rises to the m-th highest count. Keys up to the floor stay, and count on, until a new
+  * one needs their place: as in the paper the least goes, here the least of the new key's group.
+  *
+  * '''Why N/m.''' Let E be the sum, over the keys in the table, of what their counts exceed the
+  * floor by. A row of weight w adds at most w to E, whether its key is known, gets a free place,
+  * or takes one (what it drives out had no part in E). Where the floor rises by d, at least m keys
+  * have counts that are not below the new one, and E falls by m * d or more. So floor * m + E <=
+  * N, and a key that is not in the table has no more than N/m rows. In a merge the floors add up,
+  * E is at most the sum of both, and where the union is cut, more than m keys stay that are not
+  * below the new floor.
   *
   * @tparam S the sketch itself */
 abstract class SpaceSaving[S <: SpaceSaving[S]] private[sketch] (initialCapacity: Int) {
@@ -20,153 +32,237 @@ abstract class SpaceSaving[S <: SpaceSaving[S]] private[sketch] (initialCapacity
 
   private var counters = initialCapacity
   private var offered = 0L
-  private var errors = new Array[Long](math.min(counters, 8))
-  private[sketch] var summary = new StreamSummary(counters)
-  private[sketch] var index = new CounterIndex(counters)
+  private var lowest = 0L
+  // Places in use, and those of them whose keys are above the floor.
+  private var used = 0
+  private var above = 0
+  private[sketch] var places = new Places(1)
+  private[sketch] var counts = new Tallies(Places.Width)
+  private[sketch] var errors = new Tallies(Places.Width)
 
-  /** m: the most counters it holds. Merging a full sketch of less capacity lowers it. */
+  /** m: every key with more than N/m rows is counted. Merging a sketch of less capacity that has
+    * forgotten keys lowers it. */
   def capacity: Int = counters
 
   /** N: rows offered, the sum of all weights. */
   def rows: Long = offered
 
-  /** Keys that are counted now. */
-  def size: Int = summary.size
+  /** Keys that are told: those above the floor, and some below it. At most a sixth more than m. */
+  def size: Int = math.min(used, SketchSize.mostTold(counters))
+
+  /** No key that is not told has more rows; 0 as long as all are. */
+  def floor: Long = lowest
 
   /** Forgets everything, memory too. */
   def clear(): Unit = {
-    reset(counters)
-    pickKeys(self, 0, Array.empty[Int])
+    rebuild(Array.emptyIntArray, 1)
     offered = 0
+    lowest = 0
   }
 
-  /** Adds another sketch, which stays as it is. A key that only one of them counts gets the other's
-    * least count if that one is full, as count and as error, since it may have been forgotten there;
-    * the m heaviest of all are kept. (Cafaro, Pulimeno and Tempesta, *A parallel space saving
-    * algorithm for frequent items and the Hurwitz zeta distribution*, 2016.) A small sketch that
-    * forgot nothing is replayed, which gives tighter bounds and is faster. */
+  /** Adds another sketch, which stays as it is. A key that only one of them counts gets the
+    * other's floor, as count and as error, since it may have been forgotten there; the heaviest of
+    * all are kept. (Cafaro, Pulimeno and Tempesta, *A parallel space saving algorithm for frequent
+    * items and the Hurwitz zeta distribution*, 2016.) A small sketch that forgot nothing is
+    * replayed, which is faster.
+    * @throws InvalidSketch if there are more rows than can be counted; then nothing is added */
   def merge(other: S): Unit = {
     val total = offered + other.rows
-    if (!other.isFull && other.size * 8L <= size) replay(other) else mergeCounters(other)
+    if (total < 0) throw new InvalidSketch(s"$offered and ${other.rows} rows are too many")
+    if (other.floor == 0 && other.size <= size / 8) replay(other) else mergeCounters(other)
     offered = total
   }
 
-  /** A sketch that is not full never forgot a key, so its errors are 0. */
-  private[sketch] def isFull: Boolean = size == counters
+  /** Places of the keys that are told, heaviest first; keys ascending where counts are equal. */
+  private[sketch] def heaviestFirst: Array[Int] = sorted(counts(_)).take(size)
 
-  /** An upper bound of the true count of every key that is not counted. */
-  private[sketch] def unseenBound: Long = if (isFull) summary.least else 0
+  /** Places of the keys with the most rows that are surely theirs (count less error), the most
+    * first; keys ascending where those are equal. */
+  private[sketch] def surest(most: Int): Array[Int] = sorted(sure).take(most)
 
-  private[sketch] def error(counter: Int): Long = errors(counter)
+  private[sketch] def sure(place: Int): Long = counts(place) - errors(place)
 
-  /** Counters, heaviest first; keys ascending where counts are equal. */
-  private[sketch] def heaviestFirst: Array[Int] =
-    IndexSort.sort(
-      size,
-      (left, right) => {
-        val (l, r) = (summary.count(left), summary.count(right))
-        l < r || (l == r && keyBefore(right, left))
-      }
-    )
+  /** Whether a message of at most so many keys leaves none out. */
+  private[sketch] def fits(most: Int): Boolean = most >= counters || size <= most
 
-  /** Counters with the most rows that are surely theirs (count less error), the most first; keys
-    * ascending where those are equal. */
-  private[sketch] def surest(most: Int): Array[Int] =
-    IndexSort.sort(
-      size,
-      (left, right) => {
-        val (l, r) = (sure(left), sure(right))
-        l < r || (l == r && keyBefore(right, left))
-      }
-    ).take(most)
-
-  private[sketch] def sure(counter: Int): Long = summary.count(counter) - errors(counter)
-
-  /** Whether the key of one counter is before that of another, in any total order. */
+  /** Whether the key of one place is before that of another, in any total order. */
   private[sketch] def keyBefore(left: Int, right: Int): Boolean
 
-  /** This sketch's counter of a key that the other sketch counts, or -1. */
-  private[sketch] def counterLike(other: S, counter: Int): Int
+  /** The hash of the key at a place. */
+  private[sketch] def hashAt(place: Int): Long
+
+  /** This sketch's place of a key that the other sketch counts, or -1. */
+  private[sketch] def placeLike(other: S, place: Int): Int
 
   /** Offers a key that the other sketch counts. */
-  private[sketch] def offerLike(other: S, counter: Int): Unit
+  private[sketch] def offerLike(other: S, place: Int): Unit
 
-  /** Makes the keys those of the picked counters: own ones by their numbers, those of the other
-    * sketch by their numbers plus `own`. */
-  private[sketch] def pickKeys(other: S, own: Int, picked: Array[Int]): Unit
+  /** Puts a key at a place that the other sketch has. */
+  private[sketch] def setLike(place: Int, other: S, from: Int): Unit
+
+  /** Makes the keys those of so many places; those at `to` are what were those at `from`. */
+  private[sketch] def moveKeys(from: Array[Int], to: Array[Int], length: Int): Unit
 
   private[sketch] def self: S
 
-  /** Counts a key that has a counter. */
-  private[sketch] final def count(counter: Int, weight: Long): Unit = {
-    summary.increase(counter, weight)
-    offered += weight
+  /** Counts a key that has a place. */
+  private[sketch] final def count(place: Int, weight: Long): Unit = {
+    addRows(weight)
+    val before = counts(place)
+    counts(place) = before + weight
+    if (before <= lowest && before + weight > lowest) {
+      above += 1
+      if (above > SketchSize.mostAbove(places.groups)) makeRoom()
+    }
   }
 
-  /** Gives a key that has none a counter, if need be that of a lightest key. */
-  private[sketch] final def admit(hash: Int, weight: Long): Int = {
-    val counter = if (isFull) evict(weight) else newCounter(summary.add(weight), 0)
-    index.insert(counter, hash)
-    offered += weight
-    counter
+  /** Gives a key a place that has none, and counts it. */
+  private[sketch] final def admit(hash: Long, weight: Long): Int = {
+    addRows(weight)
+    if (above >= SketchSize.mostAbove(places.groups)) makeRoom()
+    val place = claim(hash)
+    places.take(place, hash)
+    counts(place) = lowest + weight
+    errors(place) = lowest
+    above += 1
+    place
   }
 
-  /** Puts a counter behind all others when a sketch is built from what is sorted ascending. */
-  private[sketch] final def append(hash: Int, count: Long, error: Long): Unit =
-    index.insert(newCounter(summary.append(count), error), hash)
-
-  private[sketch] def restoreRows(rows: Long): Unit = offered = rows
-
-  private def evict(weight: Long): Int = {
-    val (counter, least) = (summary.leastCounter, summary.least)
-    index.remove(counter)
-    errors(counter) = least
-    summary.increase(counter, weight)
-    counter
+  /** A free place, of which there must be one, for a key that has none. */
+  private[sketch] final def put(hash: Long, count: Long, error: Long): Int = {
+    val place = places.enter(hash)
+    counts(place) = count
+    errors(place) = error
+    used += 1
+    if (count > lowest) above += 1
+    place
   }
 
-  private def newCounter(counter: Int, error: Long): Int = {
-    if (counter == errors.length)
-      errors = Arrays.copyOf(errors, Growth.next(errors.length, counters))
-    errors(counter) = error
-    counter
+  /** What a message says beside its keys; room for so many is made. */
+  private[sketch] final def restore(rows: Long, floor: Long, keys: Int): Unit = {
+    rebuild(Array.emptyIntArray, SketchSize.groupsFor(keys))
+    offered = rows
+    lowest = floor
   }
 
-  private def replay(other: S): Unit =
-    (0 until other.size).foreach(counter => offerLike(other, counter))
+  private def addRows(weight: Long): Unit = {
+    val total = offered + weight
+    if (weight < 1 || total < 0)
+      throw new InvalidSketch(s"a weight of $weight after $offered rows")
+    offered = total
+  }
+
+  /** A free place as near as can be to where a look begins, or that of a key up to the floor. */
+  private def claim(hash: Long): Int = {
+    var group = places.home(hash)
+    var place = -1
+    while (place < 0) {
+      val free = places.free(group)
+      if (free != 0) {
+        place = Places.at(group, free)
+        used += 1
+      } else {
+        val least = counts.least(group * Places.Width, Places.Width)
+        if (counts(least) <= lowest) {
+          places.withdraw(least, hashAt(least))
+          place = least
+        } else {
+          places.pass(group)
+          group = places.next(group)
+        }
+      }
+    }
+    place
+  }
+
+  private def makeRoom(): Unit = {
+    val most = SketchSize.mostGroups(counters)
+    if (places.groups < most) rebuild(taken, math.min(places.groups * 2, most))
+    else {
+      lowest = counts.ranked(counts.length - counters, lowest)
+      above = counts.above(lowest)
+    }
+  }
+
+  private def taken: Array[Int] = {
+    val found = new Array[Int](used)
+    var n = 0
+    var place = 0
+    while (n < used) {
+      if (places.isTaken(place)) {
+        found(n) = place
+        n += 1
+      }
+      place += 1
+    }
+    found
+  }
+
+  private def sorted(weight: Int => Long): Array[Int] = {
+    val from = taken
+    val weights = new Array[Long](used)
+    from.indices.foreach(i => weights(i) = weight(from(i)))
+    IndexSort.sort(
+      used,
+      (l, r) =>
+        weights(l) < weights(r) || (weights(l) == weights(r) && keyBefore(from(r), from(l)))
+    ).map(from(_))
+  }
+
+  private def replay(other: S): Unit = other.taken.foreach(offerLike(other, _))
 
   private def mergeCounters(other: S): Unit = {
-    val own = size
-    val strangers = (0 until other.size).filter(counterLike(other, _) < 0).toArray
-    val union = own + strangers.length
-    val (counts, errs, hashes) =
-      (new Array[Long](union), new Array[Long](union), new Array[Int](union))
-    for (counter <- 0 until own) {
-      val twin = other.counterLike(self, counter)
-      val known = twin >= 0
-      counts(counter) = summary.count(counter) +
-        (if (known) other.summary.count(twin) else other.unseenBound)
-      errs(counter) = errors(counter) + (if (known) other.error(twin) else other.unseenBound)
-      hashes(counter) = index.hashOf(counter)
+    val (own, others) = (taken, other.taken)
+    val (ownFloor, otherFloor) = (lowest, other.floor)
+    val strangers = others.filter(placeLike(other, _) < 0)
+    if (otherFloor > 0) {
+      own.filter(other.placeLike(self, _) < 0).foreach { place =>
+        counts(place) += otherFloor
+        errors(place) += otherFloor
+      }
+      counters = math.min(counters, other.capacity)
     }
-    for (i <- strangers.indices) {
-      counts(own + i) = other.summary.count(strangers(i)) + unseenBound
-      errs(own + i) = other.error(strangers(i)) + unseenBound
-      hashes(own + i) = other.index.hashOf(strangers(i))
+    others.foreach { from =>
+      val place = placeLike(other, from)
+      if (place >= 0) {
+        counts(place) += other.counts(from)
+        errors(place) += other.errors(from)
+      }
     }
-    val lessCapacity = if (other.isFull) math.min(counters, other.capacity) else counters
-    val ascending = IndexSort.sort(union, (left, right) => counts(left) > counts(right))
-    val kept = ascending.drop(union - lessCapacity)
-    pickKeys(other, own, kept.map(i => if (i < own) i else own + strangers(i - own)))
-    reset(lessCapacity)
-    kept.foreach(i => append(hashes(i), counts(i), errs(i)))
+    val groups = SketchSize.groupsFor(own.length + strangers.length)
+    if (groups > places.groups) rebuild(own, groups)
+    strangers.foreach { from =>
+      val place =
+        put(other.hashAt(from), other.counts(from) + ownFloor, other.errors(from) + ownFloor)
+      setLike(place, other, from)
+    }
+    lowest = ownFloor + otherFloor
+    cut()
   }
 
-  private def reset(capacity: Int): Unit = {
-    counters = capacity
-    errors = new Array[Long](math.min(capacity, 8))
-    summary = new StreamSummary(capacity)
-    index = new CounterIndex(capacity)
+  /** Back to what the capacity allows: the heaviest stay. */
+  private def cut(): Unit = {
+    val (most, groups) = (SketchSize.mostTold(counters), SketchSize.mostGroups(counters))
+    if (used > most) {
+      val all = sorted(counts(_))
+      lowest = math.max(lowest, counts(all(most)))
+      rebuild(all.take(most), groups)
+    } else if (places.groups > groups) rebuild(taken, groups)
+    above = counts.above(lowest)
+  }
+
+  /** A table of so many groups that has only the keys of these places. */
+  private def rebuild(kept: Array[Int], groups: Int): Unit = {
+    val fresh = new Places(groups)
+    val to = new Array[Int](kept.length)
+    kept.indices.foreach(i => to(i) = fresh.enter(hashAt(kept(i))))
+    val length = groups * Places.Width
+    counts = counts.moved(kept, to, length)
+    errors = errors.moved(kept, to, length)
+    moveKeys(kept, to, length)
+    places = fresh
+    used = kept.length
+    above = counts.above(lowest)
   }
 }
 
@@ -174,9 +270,6 @@ object SpaceSaving {
 
   /** The most counters a sketch may have. */
   val MaxCapacity: Int = 1 << 24
-
-  /** Bytes a counter takes in a full sketch, without its key. */
-  private[sketch] val CounterBytes: Int = 50
 }
 
 /** A sketch that cannot be used; the message says why. */

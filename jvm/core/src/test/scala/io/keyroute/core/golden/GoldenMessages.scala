@@ -92,6 +92,7 @@ object GoldenMessages {
     .addLabels("Zürich")
     .addSlots(11)
     .addSlots(0)
+    .setFloor(3)
     .build()
 
   private val slotPairs: SlotPairs = SlotPairs
@@ -117,6 +118,7 @@ object GoldenMessages {
     .addCounts(5)
     .addErrors(2)
     .addErrors(0)
+    .setFloor(2)
     .build()
 
   val counts: MapTaskCounts = MapTaskCounts

@@ -37,24 +37,30 @@ class SpaceSavingSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def truth(offers: Offers): Map[Long, Long] = offers.groupMapReduce(_._1)(_._2)(_ + _)
 
   /** All that SpaceSaving promises about a stream. */
-  private def assertLaws(sketch: LongSpaceSaving, offers: Offers): Unit = {
-    val exact = truth(offers)
+  private def assertLaws(sketch: LongSpaceSaving, offers: Offers): Unit =
+    assertLaws(sketch, truth(offers))
+
+  private def assertLaws(sketch: LongSpaceSaving, exact: Map[Long, Long]): Unit = {
     val entries = sketch.entries
-    assert(sketch.rows === offers.map(_._2).sum)
+    assert(sketch.rows === exact.values.sum)
     assert(entries.size === sketch.size)
-    assert(entries.size <= sketch.capacity)
+    assert(entries.size <= SketchSize.mostTold(sketch.capacity))
     assert(entries.map(_.key).distinct.size === entries.size)
-    assert(entries.map(_.count).sum <= sketch.rows)
+    // Sums as large as they may be: floor * m and all counts above it.
+    assert(BigInt(sketch.floor) * sketch.capacity +
+      entries.map(e => BigInt(math.max(e.count - sketch.floor, 0))).sum <= sketch.rows)
+    assert(entries.map(e => e.count - e.error).sum <= sketch.rows)
     entries.lazyZip(entries.drop(1)).foreach((a, b) => assert(a.count >= b.count))
     entries.foreach { e =>
       val count = exact.getOrElse(e.key, 0L)
       assert(e.count - e.error <= count && count <= e.count, s"true count $count of $e")
-      assert(e.error >= 0)
+      assert(e.error >= 0 && e.error < e.count && e.error <= sketch.floor)
     }
     val counted = entries.map(_.key).toSet
     exact.foreach { case (key, count) =>
       val mustBeThere = BigInt(count) * sketch.capacity > sketch.rows
       assert(!mustBeThere || counted(key), s"$key with $count of ${sketch.rows} rows is missing")
+      assert(count <= sketch.floor || counted(key), s"$key with $count is above ${sketch.floor}")
     }
   }
 
@@ -210,6 +216,89 @@ class SpaceSavingSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertLaws(sketch, offers ++ offers.take(50000))
   }
 
+  /** What a sketch goes through on executors and driver. */
+  private val genStep
+      : Gen[(LongSpaceSaving, Map[Long, Long]) => (LongSpaceSaving, Map[Long, Long])] = {
+    type Counted = (LongSpaceSaving, Map[Long, Long])
+    def added(exact: Map[Long, Long], offers: Offers): Map[Long, Long] =
+      truth(exact.toList ++ offers)
+    Gen.frequency(
+      5 -> genOffers.map(offers =>
+        (sketch: LongSpaceSaving, exact: Map[Long, Long]) => {
+          offers.foreach { case (key, weight) => sketch.offer(key, weight) }
+          (sketch, added(exact, offers)): Counted
+        }
+      ),
+      3 -> Gen.zip(genCapacity, genOffers, Gen.oneOf(true, false)).map { case (m, offers, into) =>
+        (sketch: LongSpaceSaving, exact: Map[Long, Long]) => {
+          val other = sketchOf(m, offers)
+          val (sum, more) = if (into) (sketch, other) else (other, sketch)
+          sum.merge(more)
+          (sum, added(exact, offers)): Counted
+        }
+      },
+      1 -> Gen.const { (sketch: LongSpaceSaving, exact: Map[Long, Long]) =>
+        (LongSpaceSaving.fromProto(sketch.toProto), exact): Counted
+      },
+      1 -> Gen.const { (sketch: LongSpaceSaving, exact: Map[Long, Long]) =>
+        sketch.merge(sketch)
+        (sketch, exact.map { case (key, count) => key -> 2 * count }): Counted
+      }
+    )
+  }
+
+  test("through offers, merges of merges and messages in any order the laws hold") {
+    forAll(genCapacity, Gen.listOfN(8, genStep)) { (m, steps) =>
+      steps.foldLeft((new LongSpaceSaving(m), Map.empty[Long, Long])) { (counted, step) =>
+        val (sketch, exact) = step(counted._1, counted._2)
+        assertLaws(sketch, exact)
+        (sketch, exact)
+      }
+    }
+  }
+
+  test("where all keys weigh the same, storms of new ones keep the laws and cost no more") {
+    forAll(genCapacity, Gen.chooseNum(1, 4), Gen.chooseNum(1L, 3L)) { (m, rounds, weight) =>
+      val offers = List.tabulate(m * 5 * rounds)(i => (i % (m * 5)).toLong -> weight)
+      val sketch = sketchOf(m, offers)
+      assertLaws(sketch, offers)
+      // A key that comes all the time stays, whatever storms around it.
+      val steady = offers.flatMap(offer => List(offer, -1L -> weight))
+      assert(sketchOf(math.max(m, 3), steady).entries.head.key === -1)
+    }
+  }
+
+  test("counts and errors of more than 31 bits are as right as small ones") {
+    val genLarge = Gen.listOf(Gen.zip(
+      Gen.chooseNum(0L, 40L),
+      Gen.oneOf(Gen.chooseNum(1L, 9L), Gen.chooseNum(1L << 30, 1L << 33), Gen.const(1L << 52))
+    ))
+    forAll(genCapacity, genLarge, genLarge) { (m, first, second) =>
+      val sum = merged(sketchOf(m, first), sketchOf(m, second))
+      assertLaws(sum, first ++ second)
+      second.foreach { case (key, weight) => sum.offer(key, weight) }
+      assertLaws(sum, first ++ second ++ second)
+    }
+  }
+
+  test("more rows than a long can hold are refused, and nothing is counted") {
+    val sketch = sketchOf(2, List(1L -> Long.MaxValue))
+    intercept[InvalidSketch](sketch.offer(1))
+    intercept[InvalidSketch](sketch.offer(2))
+    intercept[InvalidSketch](sketch.merge(sketchOf(2, List(2L -> 1L))))
+    assertLaws(sketch, List(1L -> Long.MaxValue))
+  }
+
+  test("a sketch takes no more memory than it may") {
+    val bytes = 1 << 20
+    val sketch = new PairSpaceSaving(PairSpaceSaving.capacityFor(bytes))
+    val random = new scala.util.Random(7)
+    (1 to 200000).foreach(_ => sketch.offer(random.nextLong(), random.nextLong()))
+    val places = sketch.counts.length
+    assert(sketch.places.groups * 8 + places * 24 <= bytes)
+    assert(places > sketch.size && sketch.size > sketch.capacity)
+  }
+
   test("the heaviest only: counts that are surely their keys' own, of a sketch that merges") {
     val random = new scala.util.Random(7)
     val offers = List.fill(20000)((1 / (random.nextDouble() + 1e-5)).toLong)
@@ -222,6 +311,7 @@ class SpaceSavingSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(keys.heaviest(300) === keys.toProto)
     val few = LongSpaceSaving.fromProto(keys.heaviest(20))
     assert(few.entries.size === 20 && few.capacity === 300 && few.rows === 20000)
+    assert(few.floor === 0)
     assert(few.entries.forall(e => e.error == 0 && e.count <= truth(e.key)))
     assert(few.entries.map(_.key).take(10) === (1L to 10L))
     val fewPairs = PairSpaceSaving.fromProto(pairs.heaviest(20))
@@ -232,7 +322,8 @@ class SpaceSavingSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("two mebibytes hold at least 30,000 pairs") {
-    assert(PairSpaceSaving.capacityFor(2L << 20) === 31775)
+    assert(PairSpaceSaving.capacityFor(2L << 20) === 62553)
+    assert(LongSpaceSaving.capacityFor(2L << 20) === 74387)
     assert(LongSpaceSaving.capacityFor(0) === 1)
   }
 
@@ -243,12 +334,19 @@ class SpaceSavingSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     def refused(change: KeySketch.Builder => KeySketch.Builder): String =
       intercept[InvalidSketch](LongSpaceSaving.fromProto(change(good.toBuilder).build())).getMessage
     assert(refused(_.addCounts(1)).contains("do not match"))
-    assert(refused(_.setCapacity(1)).contains("2 keys in 1 counters"))
+    assert(refused(c =>
+      (1 to 5).foldLeft(c.setCapacity(1)) { (more, key) =>
+        more.addFingerprints(key + 2L).addCounts(1).addErrors(0)
+      }
+    ).contains("7 keys in 1 counters"))
     assert(refused(_.setCapacity(-1)).contains("4294967295"))
     assert(refused(_.setRows(7)).contains("exceed the 7 rows"))
     assert(refused(_.setCounts(1, 6).setRows(99)).contains("not descending"))
-    assert(refused(_.setErrors(0, 6)).contains("the error 6"))
-    assert(refused(_.setErrors(0, 1)).contains("not full"))
+    assert(refused(_.setErrors(0, 5)).contains("the error 5"))
+    assert(refused(_.setErrors(0, 1)).contains("the floor 0"))
+    assert(refused(_.setFloor(3)).contains("the floor 3 is too high for 8 rows"))
+    assert(refused(_.setFloor(2)).contains("exceed the 8 rows"))
+    assert(refused(_.setFloor(-1)).contains("too high"))
     assert(refused(_.setFingerprints(1, 1)).contains("key 1 twice"))
     assert(refused(_.addSlots(3)).contains("2 keys with 1 slots"))
     assert(refused(_.addSlots(3).addSlots(-1)).contains("2 slots"))
