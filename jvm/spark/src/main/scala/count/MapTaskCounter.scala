@@ -29,12 +29,14 @@ final class MapTaskCounter(
       fingerprint: Long,
       partition: Int,
       byEntry: Boolean,
+      fromKnown: Boolean,
       upstream: Long,
       upstreamHash: Int
   ): Unit = {
     partitions(partition) += 1
     if (byEntry) byEntryRows += 1
-    if (sketches != null) sketches.add(table.slotOf(hash), fingerprint, upstream, upstreamHash)
+    if (sketches != null)
+      sketches.add(table.slotOf(hash), fingerprint, fromKnown, upstream, upstreamHash)
   }
 
   def rowsByEntry: Long = byEntryRows

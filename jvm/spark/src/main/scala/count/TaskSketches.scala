@@ -27,10 +27,18 @@ private[count] final class TaskSketches(
   private val upstreamSlots =
     if (stable && limits.slotPairs > 0) exchange.upstream.flatMap(_.slots).getOrElse(0) else 0
   private val slotPairs = if (upstreamSlots > 0) new SlotPairCounts(limits.slotPairs) else null
+  // Rows whose upstream key is not known.
+  private var unknown = 0L
 
   def countsSlotPairs: Boolean = slotPairs != null
 
-  def add(slot: Int, fingerprint: Long, upstream: Long, upstreamHash: Int): Unit = {
+  def add(
+      slot: Int,
+      fingerprint: Long,
+      fromKnown: Boolean,
+      upstream: Long,
+      upstreamHash: Int
+  ): Unit = {
     slots.add(slot)
     untilTaken -= 1
     if (untilTaken == 0) {
@@ -38,9 +46,12 @@ private[count] final class TaskSketches(
       val weight = every.toLong
       if (keys != null)
         keys.offer(fingerprint, weight, if (stable) slot else LongSpaceSaving.NoSlot)
-      if (pairs != null) pairs.offer(upstream, fingerprint, weight)
-      if (slotPairs != null)
-        slotPairs.add(Math.floorMod(upstreamHash, upstreamSlots), slot, weight)
+      if (!fromKnown) unknown += weight
+      else {
+        if (pairs != null) pairs.offer(upstream, fingerprint, weight)
+        if (slotPairs != null)
+          slotPairs.add(Math.floorMod(upstreamHash, upstreamSlots), slot, weight)
+      }
     }
   }
 
@@ -49,7 +60,10 @@ private[count] final class TaskSketches(
     slots.addTo(message)
     if (keys != null) message.setKeys(keys.heaviest(most))
     if (pairs != null) message.setPairs(pairs.heaviest(most))
-    if (slotPairs != null) message.setSlotPairs(slotPairs.toProto(limits.slotPairsSent(mapTasks)))
+    if (slotPairs != null) {
+      val cells = slotPairs.toProto(limits.slotPairsSent(mapTasks))
+      message.setSlotPairs(cells.toBuilder.setLeftOut(cells.getLeftOut + unknown))
+    }
   }
 }
 

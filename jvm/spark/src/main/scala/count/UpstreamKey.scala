@@ -1,10 +1,8 @@
 package org.apache.spark.sql.keyroute.count
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, Expression}
-import org.apache.spark.sql.catalyst.plans.RightOuter
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Coalesce, Expression}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.Exchange
-import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
 import org.apache.spark.sql.keyroute.route.{ExchangeRoute, KeyHash, StatefulNode}
 
 import io.keyroute.core.table.GroupShape
@@ -15,18 +13,33 @@ import io.keyroute.core.table.GroupShape
   *   of the upstream operator
   * @param how
   *   it was found: `attribute`, `setting` or `name`
-  * @param key
-  *   over the exchange's input; its fingerprint is the one that routed the row upstream
+  * @param columns
+  *   the routing columns of the upstream operator; their fingerprint is the one that routed the row there
   * @param slots
   *   S of the upstream group, where its slots are stable: then the key's hash is the one that gave the
   *   row its slot, too
+  * @param noted
+  *   whether the exchange's input has the columns no more: an [[UpstreamKeyExec]] below noted the key
   */
-final case class UpstreamKey(group: Long, how: String, key: KeyHash, slots: Option[Int])
+final case class UpstreamKey(
+    group: Long,
+    how: String,
+    columns: Seq[Expression],
+    slots: Option[Int],
+    noted: Boolean = false
+) {
 
-/** Finds it in the plan below an exchange. An exchange of another kind in between ends the search:
-  * rows that were shuffled since are no longer where the upstream key put them. Below a partial
-  * aggregation of the downstream operator only the columns that it groups by are left to look at;
-  * rows are counted above it, as they cross the exchange. */
+  /** Where slots are stable, the routing columns are the whole key, in order. */
+  def key: KeyHash = KeyHash(columns, columns.indices)
+
+  /** Whether these rows have the columns. */
+  def isIn(rows: SparkPlan): Boolean = needed.forall(rows.outputSet.contains)
+
+  /** What the columns are made of. */
+  def needed: Seq[Attribute] = columns.flatMap(_.references)
+}
+
+/** Finds it in the plan below an exchange. */
 object UpstreamKey {
 
   /** @param input
@@ -35,73 +48,48 @@ object UpstreamKey {
     *   names of the upstream key's columns as the user gives them, comma-separated; may be empty
     */
   def find(input: SparkPlan, routing: ExchangeRoute, setting: String): Option[UpstreamKey] =
-    nearest(input).flatMap { upstream =>
-      routing.route.groupOf.get(upstream.node.id).flatMap { group =>
-        val shape = routing.shapes(group)
-        Option.when(shape.routingOrdinals.nonEmpty)(shape).flatMap { _ =>
-          byAttribute(shape, upstream.key).map("attribute" -> _)
-            .orElse(bySetting(shape, setting, input).map("setting" -> _))
-            .orElse(byName(
-              shape,
-              shape.routingOrdinals.map(shape.keyNames),
-              input
-            ).map("name" -> _))
-            .map { case (how, columns) =>
-              // Where slots are stable, the routing columns are the whole key, in order.
-              val slots = Option.when(shape.stableSlots)(shape.slots)
-              UpstreamKey(group, how, KeyHash(columns, columns.indices), slots)
-            }
-        }
-      }
-    }
+    notedIn(input).orElse(all(input, routing, setting, LostColumns.unknown).find(_.isIn(input)))
 
-  /** An operator, and the columns of its key as they are called further up; None where one is lost. */
-  private final case class Traced(node: StatefulNode, key: Seq[Option[Attribute]])
+  /** All that the upstream key may be, the surest first; its columns are those of some node on the way. */
+  private[count] def all(
+      input: SparkPlan,
+      routing: ExchangeRoute,
+      setting: String,
+      lost: LostColumns
+  ): Seq[UpstreamKey] =
+    for {
+      path <- UpstreamPath.below(input, lost).toSeq
+      group <- routing.route.groupOf.get(path.operator.id).toSeq
+      shape = routing.shapes(group) if shape.routingOrdinals.nonEmpty
+      (how, columns) <- path.nodes.flatMap(byAttribute(shape, _).map("attribute" -> _)) ++
+        path.nodes.flatMap(bySetting(shape, setting, input, _).map("setting" -> _)) ++
+        path.nodes.flatMap(byName(shape, namesOf(shape), input, _).map("name" -> _))
+    } yield UpstreamKey(group, how, columns, Option.when(shape.stableSlots)(shape.slots))
 
-  /** The one operator that all rows come from. */
-  private def nearest(plan: SparkPlan): Option[Traced] = plan match {
-    case _: Exchange => None
-    case StatefulNode(n) =>
-      val keys = n.demands.flatten.map(_.key)
-      // The left key is null where a right row has no partner.
-      val key = n.node match {
-        case join: StreamingSymmetricHashJoinExec if join.joinType == RightOuter => keys.last
-        case _ => keys.headOption.getOrElse(Nil)
-      }
-      Some(Traced(n, key.map(asOutput(_, plan))))
-    case other =>
-      other.children.flatMap(nearest) match {
-        case Seq(one) =>
-          Some(one.copy(key = one.key.map(_.flatMap(asOutput(_, other)))))
-        case _ => None
-      }
+  private def notedIn(input: SparkPlan): Option[UpstreamKey] = input match {
+    case node: UpstreamKeyExec => Some(node.upstream)
+    case _: Exchange | StatefulNode(_) => None
+    case other => other.children.flatMap(notedIn).headOption
   }
 
-  /** The column as the node passes it on, under its own name or another. */
-  private def asOutput(column: Expression, node: SparkPlan): Option[Attribute] = column match {
-    case attribute: Attribute if node.outputSet.contains(attribute) => Some(attribute)
-    case attribute: Attribute =>
-      val renamed = node.expressions.collect {
-        case alias @ Alias(source: Attribute, _) if source.exprId == attribute.exprId =>
-          alias.toAttribute
-      }
-      renamed.find(AttributeSet(node.output).contains)
-    case _ => None
-  }
+  private def namesOf(shape: GroupShape): Seq[String] = shape.routingOrdinals.map(shape.keyNames)
 
-  private def byAttribute(
-      shape: GroupShape,
-      key: Seq[Option[Attribute]]
-  ): Option[Seq[Attribute]] =
-    all(shape.routingOrdinals.map(i => key.lift(i).flatten.filter(hasType(_, shape.keyTypes(i)))))
+  private def byAttribute(shape: GroupShape, node: PathNode): Option[Seq[Expression]] =
+    whole(shape.routingOrdinals.map { i =>
+      node.key.lift(i).flatten.filter(_.forall(hasType(_, shape.keyTypes(i)))).map {
+        case Seq(one) => one
+        case several => Coalesce(several)
+      }
+    })
 
   private def byName(
       shape: GroupShape,
       names: Seq[String],
-      input: SparkPlan
+      input: SparkPlan,
+      node: PathNode
   ): Option[Seq[Attribute]] =
-    all(shape.routingOrdinals.zip(names).map { case (ordinal, name) =>
-      input.output.filter(a => input.conf.resolver(a.name, name)) match {
+    whole(shape.routingOrdinals.zip(names).map { case (ordinal, name) =>
+      node.columns.filter(a => input.conf.resolver(a.name, name)) match {
         case Seq(one) if hasType(one, shape.keyTypes(ordinal)) => Some(one)
         case _ => None
       }
@@ -110,14 +98,16 @@ object UpstreamKey {
   private def bySetting(
       shape: GroupShape,
       setting: String,
-      input: SparkPlan
+      input: SparkPlan,
+      node: PathNode
   ): Option[Seq[Attribute]] = {
     val names = setting.split(',').toSeq.map(_.trim).filter(_.nonEmpty)
-    Option.when(names.size == shape.routingOrdinals.size)(names).flatMap(byName(shape, _, input))
+    Option.when(names.size == shape.routingOrdinals.size)(names)
+      .flatMap(byName(shape, _, input, node))
   }
 
   private def hasType(column: Attribute, ddl: String): Boolean = column.dataType.sql == ddl
 
-  private def all[T](options: Seq[Option[T]]): Option[Seq[T]] =
+  private def whole[T](options: Seq[Option[T]]): Option[Seq[T]] =
     Option.when(options.forall(_.isDefined))(options.flatten)
 }

@@ -201,6 +201,15 @@ object Settings extends Logging {
     identity
   )
 
+  val statisticsCarryUpstreamKey: Setting[Boolean] = Setting(
+    "spark.keyroute.statistics.carryUpstreamKey",
+    "true",
+    "boolean",
+    "Whether an upstream key that a query leaves out before an exchange, or before a partial " +
+      "aggregation, is carried along up to there to be counted. Rows that are shuffled stay as they are.",
+    bool
+  )
+
   val placementEnabled: Setting[Boolean] = Setting(
     "spark.keyroute.placement.enabled",
     "true",
@@ -304,6 +313,7 @@ object Settings extends Logging {
     statisticsSources,
     statisticsResetOnSwitch,
     statisticsUpstreamKey,
+    statisticsCarryUpstreamKey,
     placementEnabled,
     placementExecutors,
     slots,

@@ -20,9 +20,9 @@ object SettingsPage {
   private val tail =
     """
       |What concerns single queries is also read from the session that starts them: `enabled`, `slots`,
-      |`statistics.enabled`, `statistics.counters`, `statistics.upstreamKey`, `placement.enabled`,
-      |`handoff.*` and `routeLog.assumeNoTable`. A value there that cannot be read is warned of, and the
-      |default holds. After `SET spark.keyroute.enabled=false` the queries that the session starts are left
+      |`statistics.enabled`, `statistics.counters`, `statistics.upstreamKey`,
+      |`statistics.carryUpstreamKey`, `placement.enabled`, `handoff.*` and `routeLog.assumeNoTable`. A value
+      |there that cannot be read is warned of, and the default holds. After `SET spark.keyroute.enabled=false` the queries that the session starts are left
       |to Spark, and their new checkpoints do not need KeyRoute. The environment variable
       |`KEYROUTE_GATEWAY_TOKEN` holds the gateway's token where no file is named.
       |

@@ -10,7 +10,8 @@ import org.apache.spark.sql.keyroute.count.{
   CountedExchange,
   MapTaskCounter,
   ReduceTaskReport,
-  TaskReports
+  TaskReports,
+  UpstreamNotes
 }
 import org.apache.spark.util.MutablePair
 
@@ -62,12 +63,14 @@ final case class MapSide(
         if (!ended.isFailed() && !ended.isInterrupted())
           TaskReports.attempt(counter.report(mapTasks))
       }
+      val upstream = counted.flatMap(_.upstream)
       RouteKey.byTable(
         KeyHash(hash.expressions, table.shape.routingOrdinals),
-        counted.flatMap(_.upstream).map(_.key),
+        upstream.filterNot(_.noted).map(_.key),
         input,
         table,
-        counter
+        counter,
+        upstream.filter(_.noted).map(_ => UpstreamNotes.of(task))
       )
     }
 }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.keyroute.route
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.keyroute.count.UpstreamNotes
 
 import io.keyroute.core.table.GroupTable
 
@@ -23,8 +24,10 @@ trait RouteObserver {
     *   of the routing columns; 0 where the group has none
     * @param byEntry
     *   whether the key has an entry of its own in the table
+    * @param fromKnown
+    *   whether the key that routed the row to the upstream operator is known
     * @param upstream
-    *   fingerprint of the key that routed the row to the upstream operator; 0 where it is not known
+    *   fingerprint of that key; 0 where it is not known
     * @param upstreamHash
     *   of that key; 0 where it is not wanted
     */
@@ -33,6 +36,7 @@ trait RouteObserver {
       fingerprint: Long,
       partition: Int,
       byEntry: Boolean,
+      fromKnown: Boolean,
       upstream: Long,
       upstreamHash: Int
   ): Unit
@@ -49,6 +53,10 @@ object RouteKey {
   /** Routing by a table, each row observed: hashes and fingerprints of its key and of the upstream
     * key come out of one projection.
     *
+    * @param upstream
+    *   over the rows
+    * @param notes
+    *   where the rows do not have the upstream key
     * @param input
     *   columns of the rows
     */
@@ -57,14 +65,18 @@ object RouteKey {
       upstream: Option[KeyHash],
       input: Seq[Attribute],
       table: GroupTable,
-      observer: RouteObserver
+      observer: RouteObserver,
+      notes: Option[UpstreamNotes] = None
   ): RouteKey = new RouteKey {
     private val hasFingerprint = key.routingOrdinals.nonEmpty
     private val hasUpstream = upstream.isDefined
     private val hasUpstreamHash = hasUpstream && observer.wantsUpstreamHash
+    private val noted = notes.orNull
     private val numbers = UnsafeProjection.create(
-      Seq(key.hash, key.fingerprint) ++ upstream.map(_.fingerprint) ++
-        upstream.filter(_ => hasUpstreamHash).map(_.hash),
+      Seq(key.hash, key.fingerprint) ++ (
+        if (notes.isDefined) Seq(KeyHash(key.key, key.key.indices).fingerprint)
+        else upstream.map(_.fingerprint) ++ upstream.filter(_ => hasUpstreamHash).map(_.hash)
+      ),
       input
     )
 
@@ -74,14 +86,28 @@ object RouteKey {
       val fingerprint = all.getLong(1)
       val entry = if (hasFingerprint) table.explicit.lookup(fingerprint) else -1
       val target = if (entry >= 0) entry else table.routeBySlot(hash)
-      observer.routed(
-        hash,
-        fingerprint,
-        target,
-        entry >= 0,
-        if (hasUpstream) all.getLong(2) else 0L,
-        if (hasUpstreamHash) all.getInt(3) else 0
-      )
+      if (noted == null)
+        observer.routed(
+          hash,
+          fingerprint,
+          target,
+          entry >= 0,
+          hasUpstream,
+          if (hasUpstream) all.getLong(2) else 0L,
+          if (hasUpstreamHash) all.getInt(3) else 0
+        )
+      else {
+        val found = noted.find(all.getLong(2))
+        observer.routed(
+          hash,
+          fingerprint,
+          target,
+          entry >= 0,
+          found,
+          if (found) noted.fingerprint else 0L,
+          if (found) noted.hash else 0
+        )
+      }
       target
     }
   }

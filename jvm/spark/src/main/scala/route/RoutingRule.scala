@@ -10,6 +10,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.keyroute.SparkSeam
+import org.apache.spark.sql.keyroute.count.UpstreamKeyNotes
 import org.apache.spark.sql.keyroute.plugin.{Driver, Settings}
 
 import io.keyroute.core.table.GroupShape
@@ -39,7 +40,7 @@ final class RoutingRule(session: SparkSession, decider: BatchDecider)
   ): SparkPlan = {
     val batch = plannedBatch(plan, nodes, query)
     val decision = decider.decide(batch)
-    val routed = transform(plan, batch, decision.route)
+    val routed = transform(plan, batch, decision.route, query)
     placePartitions(batch, decision.route)
     routed
   }
@@ -78,10 +79,19 @@ final class RoutingRule(session: SparkSession, decider: BatchDecider)
     else StateProviders.problem(session.sessionState.conf)
 
   /** Without a table the plan is as good as it came, so that nothing here may stop the query. */
-  private def transform(plan: SparkPlan, batch: PlannedBatch, route: BatchRoute): SparkPlan =
+  private def transform(
+      plan: SparkPlan,
+      batch: PlannedBatch,
+      route: BatchRoute,
+      query: StreamExecution
+  ): SparkPlan =
     if (route.groupOf.isEmpty) plan
     else
-      try new PlanRouter(route, shapes(batch, route)).apply(plan)
+      try
+        UpstreamKeyNotes.in(
+          new PlanRouter(route, shapes(batch, route)).apply(plan),
+          Option(query.logicalPlan)
+        )
       catch {
         case NonFatal(e) if route.version == 0 =>
           logWarning(s"KeyRoute leaves batch ${batch.batch} of query ${batch.queryId} to Spark", e)

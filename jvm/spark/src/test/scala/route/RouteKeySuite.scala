@@ -124,7 +124,15 @@ object RouteKeySuite {
     var byEntry = false
     var hash, upstreamHash = 0
     override def wantsUpstreamHash: Boolean = true
-    override def routed(h: Int, f: Long, p: Int, b: Boolean, u: Long, uh: Int): Unit = {
+    override def routed(
+        h: Int,
+        f: Long,
+        p: Int,
+        b: Boolean,
+        known: Boolean,
+        u: Long,
+        uh: Int
+    ): Unit = {
       hash = h
       upstreamHash = uh
       fingerprint = f
