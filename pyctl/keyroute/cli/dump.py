@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from keyroute.cli.output import print_json, progress, say
 from keyroute.controller.planning import read_current
 from keyroute.controller.snapshot import Snapshot, take_snapshot, with_driver
 from keyroute.core.dump import Dump, encode
+from keyroute.core.statistics import Period
 from keyroute.gateway.client import Py4jGateways
 from keyroute.zookeeper.store import Store
 
@@ -31,8 +33,8 @@ def dump(
     """Saves what the driver knows of a running query: statistics, tables in force, placement.
 
     `keyroute plan FILE` runs any planner on it, without the cluster. QUERY is an id, the beginning
-    of one, or a name. Where the driver samples keys' texts, the file has them; it is readable by
-    its owner only.
+    of one, or a name. Where the driver has values of keys (`spark.keyroute.statistics.labels`), the
+    file has them, and the command says so; it is readable by its owner only.
     """
     with sentences(), options.open_store(zookeeper, root, auth_file) as store:
         with progress("asking the driver", quiet=as_json):
@@ -50,16 +52,34 @@ def dump(
             "periods": len(periods),
             "rows": sum(period.rows for period in periods),
             "version": made.current.version,
+            "labels": _labels(periods),
             "note": made.note,
         }
         if as_json:
             print_json(found)
             return
         note = f" {made.note}." if made.note else ""
+        if found["labels"]:
+            note += f" It has the values of {found['labels']:,} keys: keep it as you keep those."
         say(
             f"{file}: {found['periods']} periods of {found['rows']:,} rows, and the tables of "
             f"version {found['version']}.{note}"
         )
+
+
+def _labels(periods: Sequence[Period]) -> int:
+    """Keys whose values are there."""
+    return len(
+        {
+            (group.shape.group, fingerprint)
+            for period in periods
+            for group in period.groups
+            for fingerprint, label in zip(
+                group.keys.fingerprints.tolist(), group.keys.labels, strict=False
+            )
+            if label
+        }
+    )
 
 
 def _dump(store: Store, snapshot: Snapshot) -> Dump:

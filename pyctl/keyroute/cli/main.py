@@ -12,6 +12,7 @@ from keyroute.cli import (
     demo,
     dump,
     jar,
+    keys,
     ownership,
     plan,
     simulate,
@@ -34,6 +35,7 @@ app.command(epilog=HELP)(status.status)
 app.add_typer(tables.app, name="tables")
 app.command(epilog=HELP)(dump.dump)
 app.command(epilog=HELP)(plan.plan)
+app.command(epilog=HELP)(keys.keys)
 app.command(epilog=HELP)(ownership.adopt)
 app.command(epilog=HELP)(ownership.release)
 app.command(epilog=HELP)(zookeeper.zookeeper)

@@ -119,6 +119,8 @@ def _keys(slots: int, message: statistics_pb2.KeySketch) -> s.KeyCounts:
         _require_parallel("key sketch with slots", [*arrays, slot])
         _require_below("key sketch", "slot", slot, slots)
     labels = tuple(message.labels)
+    if labels and len(labels) != len(arrays[0]):
+        raise InvalidStatistics(f"key sketch: {len(labels)} labels of {len(arrays[0])} keys")
     return s.KeyCounts(message.rows, arrays[0], arrays[1], arrays[2], labels, slot)
 
 

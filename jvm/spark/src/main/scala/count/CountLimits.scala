@@ -10,8 +10,10 @@ import org.apache.spark.sql.keyroute.plugin.Settings
   *   cells of the matrix of slots; 0 for no matrix
   * @param sample
   *   k: keys, pairs and the matrix take every k-th row, for k rows
+  * @param labels
+  *   keys that get a text for people; 0 for none
   */
-final case class CountLimits(counters: Int, slotPairs: Int, sample: Int) {
+final case class CountLimits(counters: Int, slotPairs: Int, sample: Int, labels: Int = 0) {
 
   /** The most counters of a sketch that each of so many map tasks sends to the driver: together about
     * as many as the sketch has, so that a batch of many tasks does not flood it. */
@@ -34,6 +36,7 @@ object CountLimits {
   def of(setting: String => Option[String]): CountLimits = CountLimits(
     Settings.statisticsCounters.orDefault(setting),
     Settings.statisticsSlotPairs.orDefault(setting),
-    Settings.statisticsSample.orDefault(setting)
+    Settings.statisticsSample.orDefault(setting),
+    Settings.statisticsLabels.orDefault(setting)
   )
 }

@@ -7,12 +7,19 @@ import io.keyroute.proto.v1.{GroupStatistics, MapTaskCounts, PairSketch, Partiti
   *
   * @param keepSources
   *   whether it is kept which source partitions keys come from
+  * @param mostLabels
+  *   keys that have a text for people
   */
-private[count] final class GroupCounts(shape: GroupShape, keepSources: Boolean) {
+private[count] final class GroupCounts(
+    shape: GroupShape,
+    keepSources: Boolean,
+    mostLabels: Int = 0
+) {
   private val slotRows = new Array[Long](shape.slots)
   private val partitionRows = new Array[Long](shape.partitions)
   private var explicitRows = 0L
   private val keys = new KeySummary
+  private val labels = new LabelSummary(mostLabels)
   private val sources = new PairSummary
   private var runMs = Option.empty[Array[Long]]
   // Rows and bytes of each slot.
@@ -41,6 +48,7 @@ private[count] final class GroupCounts(shape: GroupShape, keepSources: Boolean) 
     }
     explicitRows += counts.getExplicitRows
     parsed.keys.foreach(keys.add)
+    labels.add(counts.getKeys)
     if (keepSources && counts.getReadsSource && counts.hasKeys)
       sources.add(GroupCounts.bySource(counts))
   }
@@ -63,6 +71,7 @@ private[count] final class GroupCounts(shape: GroupShape, keepSources: Boolean) 
     slotRows.indices.foreach(s => slotRows(s) += other.slotRows(s))
     explicitRows += other.explicitRows
     keys.merge(other.keys)
+    labels.merge(other.labels)
     sources.merge(other.sources)
     for (sums <- other.runMs; p <- sums.indices) addRun(p, sums(p))
     state = other.state.orElse(state)
@@ -89,7 +98,7 @@ private[count] final class GroupCounts(shape: GroupShape, keepSources: Boolean) 
       .setExplicitRows(explicitRows)
     slotRows.foreach(builder.addSlotRows)
     partitionRows.foreach(builder.addPartitionRows)
-    keys.toProto.foreach(builder.setKeys)
+    keys.toProto.map(labels.onto).foreach(builder.setKeys)
     sources.toProto.foreach(builder.setSources)
     for (sums <- runMs; ms <- sums) builder.addPartitionMs(ms)
     for ((rows, bytes) <- state; slot <- rows.indices)

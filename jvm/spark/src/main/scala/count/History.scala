@@ -14,6 +14,8 @@ import org.apache.spark.sql.keyroute.plugin.Settings
   *   cells of a period's matrix of slots, for each edge
   * @param sources
   *   whether it is kept which source partitions keys come from
+  * @param labels
+  *   keys of each group that have a text for people; 0 keeps no text
   * @param resetOnSwitch
   *   whether a change of tables forgets what was counted before
   */
@@ -23,6 +25,7 @@ final case class History(
     settleMs: Long = 500,
     slotPairs: Int = 65536,
     sources: Boolean = true,
+    labels: Int = 0,
     resetOnSwitch: Boolean = false
 )
 
@@ -33,6 +36,7 @@ object History {
     Settings.statisticsPeriods.in(setting),
     slotPairs = Settings.statisticsSlotPairs.in(setting),
     sources = Settings.statisticsSources.in(setting),
+    labels = Settings.statisticsLabels.in(setting),
     resetOnSwitch = Settings.statisticsResetOnSwitch.in(setting)
   )
 }

@@ -12,14 +12,17 @@ import io.keyroute.proto.v1.MapTaskCounts
   *
   * @param exchange
   *   None where only the exchange's metrics are wanted
+  * @param labels
+  *   of keys, for people
   */
 final class MapTaskCounter(
     table: GroupTable,
     exchange: Option[CountedExchange],
-    mapPartition: Int
+    mapPartition: Int,
+    labels: Option[KeyLabels] = None
 ) extends RouteObserver {
   private val partitions = new Array[Long](table.shape.partitions)
-  private val sketches = exchange.map(new TaskSketches(table, _, mapPartition)).orNull
+  private val sketches = exchange.map(new TaskSketches(table, _, mapPartition, labels)).orNull
   private var byEntryRows = 0L
 
   override val wantsUpstreamHash: Boolean = sketches != null && sketches.countsSlotPairs

@@ -123,7 +123,10 @@ private[count] final class PeriodCounts(
     .build()
 
   private def group(shape: GroupShape): GroupCounts =
-    groups.getOrElseUpdate(shape.group, new GroupCounts(shape, history.sources))
+    groups.getOrElseUpdate(
+      shape.group,
+      new GroupCounts(shape, history.sources, history.labels)
+    )
 
   private def edge(of: Edge): EdgeCounts = edges.getOrElseUpdate(
     of,

@@ -12,7 +12,8 @@ import io.keyroute.proto.v1.MapTaskCounts
 private[count] final class TaskSketches(
     table: GroupTable,
     exchange: CountedExchange,
-    mapPartition: Int
+    mapPartition: Int,
+    labels: Option[KeyLabels] = None
 ) {
   private val limits = exchange.limits
   private val stable = table.shape.stableSlots
@@ -58,7 +59,10 @@ private[count] final class TaskSketches(
   def addTo(message: MapTaskCounts.Builder, mapTasks: Int): Unit = {
     val most = limits.countersSent(mapTasks)
     slots.addTo(message)
-    if (keys != null) message.setKeys(keys.heaviest(most))
+    if (keys != null) {
+      val heaviest = keys.heaviest(most)
+      message.setKeys(labels.fold(heaviest)(_.onto(heaviest)))
+    }
     if (pairs != null) message.setPairs(pairs.heaviest(most))
     if (slotPairs != null) {
       val cells = slotPairs.toProto(limits.slotPairsSent(mapTasks))

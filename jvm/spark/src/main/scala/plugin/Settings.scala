@@ -210,6 +210,15 @@ object Settings extends Logging {
     bool
   )
 
+  val statisticsLabels: Setting[Int] = Setting(
+    "spark.keyroute.statistics.labels",
+    "0",
+    "integer",
+    "Heaviest keys of each operator whose values are told in the statistics, for people; 0 tells " +
+      "none. They leave the executors, and whoever may ask the gateway or read a dump can read them.",
+    between(0L, 10000L)(_).toInt
+  )
+
   val placementEnabled: Setting[Boolean] = Setting(
     "spark.keyroute.placement.enabled",
     "true",
@@ -314,6 +323,7 @@ object Settings extends Logging {
     statisticsResetOnSwitch,
     statisticsUpstreamKey,
     statisticsCarryUpstreamKey,
+    statisticsLabels,
     placementEnabled,
     placementExecutors,
     slots,

@@ -21,8 +21,9 @@ object SettingsPage {
     """
       |What concerns single queries is also read from the session that starts them: `enabled`, `slots`,
       |`statistics.enabled`, `statistics.counters`, `statistics.upstreamKey`,
-      |`statistics.carryUpstreamKey`, `placement.enabled`, `handoff.*` and `routeLog.assumeNoTable`. A value
-      |there that cannot be read is warned of, and the default holds. After `SET spark.keyroute.enabled=false` the queries that the session starts are left
+      |`statistics.carryUpstreamKey`, `statistics.labels` (up to what the application allows),
+      |`placement.enabled`, `handoff.*` and `routeLog.assumeNoTable`. A value there that cannot be read is
+      |warned of, and the default holds. After `SET spark.keyroute.enabled=false` the queries that the session starts are left
       |to Spark, and their new checkpoints do not need KeyRoute. The environment variable
       |`KEYROUTE_GATEWAY_TOKEN` holds the gateway's token where no file is named.
       |

@@ -31,7 +31,10 @@ final case class KeyHash(key: Seq[Expression], routingOrdinals: Seq[Int]) {
     * it must not be looked up. */
   def fingerprint: Expression =
     if (routingOrdinals.isEmpty) Literal(0L)
-    else new CollationAwareXxHash64(routingOrdinals.map(key))
+    else new CollationAwareXxHash64(routingColumns)
+
+  /** The columns that the fingerprint is of. */
+  def routingColumns: Seq[Expression] = routingOrdinals.map(key)
 }
 
 object KeyHash {

@@ -6,8 +6,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.keyroute.count.{
   CountedExchange,
+  KeyLabels,
   MapTaskCounter,
   ReduceTaskReport,
   TaskReports,
@@ -56,7 +58,10 @@ final case class MapSide(
     if (version == 0 && counted.isEmpty) RouteKey.bySpark(hash, input)
     else {
       val table = routing.table(group)
-      val counter = new MapTaskCounter(table, counted, mapPartition)
+      val key = KeyHash(hash.expressions, table.shape.routingOrdinals)
+      val zone = SQLConf.get.sessionLocalTimeZone
+      val labels = KeyLabels.of(counted, key.routingColumns, input, zone)
+      val counter = new MapTaskCounter(table, counted, mapPartition, labels)
       task.addTaskCompletionListener[Unit] { ended =>
         rowsByTable.add(counter.rowsByEntry)
         rowsBySlot.add(counter.rowsBySlot)
@@ -65,12 +70,13 @@ final case class MapSide(
       }
       val upstream = counted.flatMap(_.upstream)
       RouteKey.byTable(
-        KeyHash(hash.expressions, table.shape.routingOrdinals),
+        key,
         upstream.filterNot(_.noted).map(_.key),
         input,
         table,
         counter,
-        upstream.filter(_.noted).map(_ => UpstreamNotes.of(task))
+        upstream.filter(_.noted).map(_ => UpstreamNotes.of(task)),
+        labels
       )
     }
 }

@@ -3,7 +3,7 @@ package org.apache.spark.sql.keyroute.route
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
-import org.apache.spark.sql.keyroute.count.UpstreamNotes
+import org.apache.spark.sql.keyroute.count.{KeyLabels, UpstreamNotes}
 
 import io.keyroute.core.table.GroupTable
 
@@ -57,6 +57,8 @@ object RouteKey {
     *   over the rows
     * @param notes
     *   where the rows do not have the upstream key
+    * @param labels
+    *   where texts of keys are wanted
     * @param input
     *   columns of the rows
     */
@@ -66,12 +68,14 @@ object RouteKey {
       input: Seq[Attribute],
       table: GroupTable,
       observer: RouteObserver,
-      notes: Option[UpstreamNotes] = None
+      notes: Option[UpstreamNotes] = None,
+      labels: Option[KeyLabels] = None
   ): RouteKey = new RouteKey {
     private val hasFingerprint = key.routingOrdinals.nonEmpty
     private val hasUpstream = upstream.isDefined
     private val hasUpstreamHash = hasUpstream && observer.wantsUpstreamHash
     private val noted = notes.orNull
+    private val labelled = labels.orNull
     private val numbers = UnsafeProjection.create(
       Seq(key.hash, key.fingerprint) ++ (
         if (notes.isDefined) Seq(KeyHash(key.key, key.key.indices).fingerprint)
@@ -86,6 +90,7 @@ object RouteKey {
       val fingerprint = all.getLong(1)
       val entry = if (hasFingerprint) table.explicit.lookup(fingerprint) else -1
       val target = if (entry >= 0) entry else table.routeBySlot(hash)
+      if (labelled != null) labelled.see(fingerprint, row)
       if (noted == null)
         observer.routed(
           hash,

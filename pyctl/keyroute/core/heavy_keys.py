@@ -1,0 +1,68 @@
+"""The heaviest keys of a group, for people: their names, how heavy they are, where they go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from keyroute.core.sites import ANYWHERE, key_slots, partitions_of, sites_of
+from keyroute.core.statistics import GroupStatistics, Period
+from keyroute.core.table import GroupShape, RoutingTables
+
+
+@dataclass(frozen=True, slots=True)
+class HeavyKey:
+    """A key and the rows that are surely its own (count - error), of so many periods.
+
+    `label` is empty where the statistics have none, `partition` None where its slot is not known.
+    """
+
+    group: int
+    label: str
+    fingerprint: int
+    rows: int
+    share: float
+    partition: int | None
+
+
+def heavy_keys(
+    shape: GroupShape, periods: Sequence[Period], tables: RoutingTables, most: int
+) -> list[HeavyKey]:
+    """The heaviest keys over some periods, the heaviest first, with their partitions."""
+    counted = [g for period in periods for g in period.groups if g.shape.group == shape.group]
+    total = sum(group.rows for group in counted)
+    prints = np.concatenate([np.empty(0, np.int64), *(g.keys.fingerprints for g in counted)])
+    sure = [g.keys.counts - g.keys.errors for g in counted]
+    keys, at = np.unique(prints, return_inverse=True)
+    rows = np.bincount(at, np.concatenate([np.empty(0, np.int64), *sure]), minlength=len(keys))
+    first = np.lexsort((keys, -rows))[:most]
+    labels = _labels(counted)
+    table = tables.group(shape)
+    sites = sites_of(table, key_slots(shape.group, periods), keys[first])
+    partitions = partitions_of(table)
+    return [
+        HeavyKey(
+            group=shape.group,
+            label=labels.get(key, ""),
+            fingerprint=key,
+            rows=int(of),
+            share=float(of / total) if total else 0.0,
+            partition=None if site == ANYWHERE else int(partitions[site]),
+        )
+        for key, of, site in zip(
+            keys[first].tolist(), rows[first].tolist(), sites.tolist(), strict=True
+        )
+    ]
+
+
+def _labels(counted: Sequence[GroupStatistics]) -> dict[int, str]:
+    return {
+        fingerprint: label
+        for group in counted
+        for fingerprint, label in zip(
+            group.keys.fingerprints.tolist(), group.keys.labels, strict=False
+        )
+        if label
+    }
