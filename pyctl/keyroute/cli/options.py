@@ -59,7 +59,10 @@ def open_store(hosts: str, root: str, auth_file: Path | None) -> Iterator[Store]
     except ValueError as error:
         raise Usage(f"--root: {error}") from error
     credentials = None if auth_file is None else read_credentials(auth_file)
-    client = connect(hosts, credentials=credentials)
+    try:
+        client = connect(hosts, credentials=credentials)
+    except ValueError as error:
+        raise Usage(f"--zookeeper: {hosts!r} must be HOST:PORT[,HOST:PORT…]: {error}.") from error
     try:
         yield Store(Session(client), tree)
     finally:

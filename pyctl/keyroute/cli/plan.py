@@ -15,7 +15,7 @@ from keyroute.cli.options import JsonOption
 from keyroute.cli.output import percent, print_json, print_table, progress, ratio, say
 from keyroute.core import table_codec
 from keyroute.core.dump import Dump, InvalidDump, decode
-from keyroute.core.plan import CannotPlan, Plan
+from keyroute.core.plan import BadOption, CannotPlan, Plan
 from keyroute.core.table import InvalidTable, RoutingTables
 
 
@@ -53,6 +53,8 @@ def plan(
             with progress(f"Planning with {name}", quiet=as_json):
                 made = run(request)
                 tables = made.tables(dump.current.version + 1, dump.statistics.query_id)
+        except BadOption as error:
+            raise Usage(f"--option: {error}.") from error
         except (CannotPlan, InvalidTable) as error:
             raise Refused(f"There is no plan: {error}.") from error
         seconds = time.perf_counter() - began
@@ -101,10 +103,13 @@ def _as_json(
 
 def _print(name: str, dump: Dump, made: Plan, tables: RoutingTables, seconds: float) -> None:
     columns = {shape.group: ", ".join(shape.key_names) for shape in dump.shapes}
-    rows = [("predicted locality", percent(made.predicted_locality))]
-    rows += [
-        (f"  within {level}", percent(share)) for level, share in made.locality_by_level.items()
-    ]
+    if any(edge.rows for period in dump.statistics.periods for edge in period.edges):
+        rows = [("predicted locality", percent(made.predicted_locality))]
+        rows += [
+            (f"  within {level}", percent(share)) for level, share in made.locality_by_level.items()
+        ]
+    else:
+        rows = [("predicted locality", "not known: no pairs of keys were counted")]
     for group, value in made.predicted_imbalance.items():
         floor = made.floors.get(group)
         least = f", at least {ratio(floor)} by any table" if floor is not None else ""

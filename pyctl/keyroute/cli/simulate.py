@@ -16,7 +16,7 @@ from keyroute.cli.files import write_whole
 from keyroute.cli.options import JsonOption
 from keyroute.cli.output import percent, print_json, print_table, progress, ratio, say
 from keyroute.core.dump import encode
-from keyroute.core.plan import CannotPlan
+from keyroute.core.plan import BadOption, CannotPlan
 
 if TYPE_CHECKING:
     from keyroute.simulate.result import Replay, Step
@@ -107,8 +107,10 @@ def simulate(
             taken = tuple(_shown(cuts, setup, as_json))
         except (planners.UnknownPlanner, stream.BadStream) as error:
             raise Usage(f"{error}.") from error
+        except BadOption as error:
+            raise Usage(f"--option: {error}.") from error
         except CannotPlan as error:
-            raise Refused(f"The planner has no plan: {error}.") from error
+            raise Refused(f"There is no plan: {error}.") from error
         done = result.Replay(planner, parts, tuple(names), taken)
         name = f"{Path(source).stem}-{planner}"
         try:
@@ -154,9 +156,10 @@ def _shown(cuts: list[Cut], setup: object, quiet: bool) -> Iterator[Step]:
 
 
 def _print(done: Replay) -> None:
-    columns = ["after", "local", "next", "foreseen", *done.keys, "moved", "rows"]
-    daily = all(step.begins[11:] == done.steps[0].begins[11:] for step in done.steps)
-    steps = [_row(step, step.begins[:10] if daily else step.begins) for step in done.steps]
+    columns = ["period from", "local", "next", "foreseen", *done.keys, "moved", "rows"]
+    steps = [_row(step, step.begins or f"period {step.period + 1}") for step in done.steps]
+    if len({step.begins[:10] for step in done.steps}) == len(done.steps):
+        steps = [_row(step, step.begins[:10]) for step in done.steps]
     print_table(
         f"{done.planner}, {done.parts} partitions: locality on its own period and the next, "
         "imbalance (max/mean) on the next by key, keys moved and their share of the rows",

@@ -27,9 +27,9 @@ class DecisionSettings:
     `min_rows` must have been counted under the table in force; the newest periods that hold at
     least `holdout_rows`, each whole, are what a plan is judged on. Where a table is in force,
     `min_gain` is raised by the share `hysteresis` of itself once `min_rows` are counted under it,
-    and by nothing once twice as many are. A gain must also be `sureness` times its standard error:
-    few pairs of keys tell little. A move for balance needs a group above
-    `imbalance_threshold` and an improvement of `min_imbalance_gain`, and may cost
+    and by nothing once twice as many are. A gain, be it of locality or of balance, must also be
+    `sureness` times its standard error: few rows tell little. A move for balance needs a group
+    above `imbalance_threshold` and an improvement of `min_imbalance_gain`, and may cost
     `max_locality_loss`. A moved row of state costs as much as `row_cost` rows that go to another
     executor; that is to be made good within `horizon_rows` of input.
     """
@@ -168,7 +168,7 @@ def _reason_to_move(outlook: Outlook, settings: DecisionSettings) -> str | None:
     better = outlook.imbalance_now - outlook.imbalance_then
     if (
         outlook.imbalance_now > settings.imbalance_threshold
-        and better >= settings.min_imbalance_gain
+        and better >= max(settings.min_imbalance_gain, settings.sureness * outlook.imbalance_error)
         and outlook.gain >= -settings.max_locality_loss
     ):
         return (

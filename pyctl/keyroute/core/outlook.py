@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from keyroute.core import score
@@ -16,7 +17,8 @@ class Outlook:
     """What the judged plan would have done on the held-out rows, and what is in force does.
 
     `pair_rows` of the `rows` went between operators, one for each edge. `error` is the standard
-    error of the gain, as of a sample of pairs. `needed` is the locality that a move has to gain.
+    error of the gain, as of a sample of pairs, and `imbalance_error` that of the difference between
+    the imbalances, as of a sample of rows. `needed` is the locality that a move has to gain.
     """
 
     rows: int
@@ -26,6 +28,7 @@ class Outlook:
     imbalance_then: float
     pair_rows: int = 0
     error: float = 0.0
+    imbalance_error: float = 0.0
     needed: float = 0.0
 
     @property
@@ -48,7 +51,21 @@ def outlook_of(judged: Plan, request: PlanRequest, held_out: tuple[Period, ...])
         imbalance_then=max(score.expected_imbalance(then, held_out).values(), default=1.0),
         pair_rows=sum(e.rows for p in held_out for e in p.edges),
         error=gain_error(current, then, held_out, request.placed),
+        imbalance_error=_imbalance_error(held_out),
     )
+
+
+def _imbalance_error(held_out: tuple[Period, ...]) -> float:
+    """Of two tables, each with a partition whose share is off by what chance makes of it.
+
+    Of r rows an n-th falls on a partition with a standard error of sqrt((n - 1) / r) of itself.
+    """
+    rows: dict[int, int] = {}
+    for group in (g for p in held_out for g in p.groups):
+        rows[group.shape.group] = rows.get(group.shape.group, 0) + group.rows
+    partitions = {g.shape.group: g.shape.partitions for p in held_out for g in p.groups}
+    errors = (math.sqrt(2 * (partitions[g] - 1) / r) for g, r in rows.items() if r)
+    return max(errors, default=0.0)
 
 
 def _locality_now(

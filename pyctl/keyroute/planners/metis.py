@@ -153,6 +153,8 @@ def _plan(request: PlanRequest, problem: Problem, assignment: Int32Array, name: 
     graph = problem.graph
     groups = _tables(graph, assignment, request.current)
     pairs = float(graph.edge_weight.sum())
-    together = problem.local_weight(assignment) / pairs if pairs else 0.0
-    why = f"{name} puts {together:.1%} of the pairs' rows together"
+    why = f"{name}, for balance alone: no pairs of keys were counted"
+    if pairs:
+        together = problem.local_weight(assignment) / pairs
+        why = f"{name} puts {together:.1%} of the pairs' rows together"
     return answer(request, groups, parts_of(request, groups), why)

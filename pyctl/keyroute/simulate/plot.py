@@ -14,8 +14,11 @@ from keyroute.simulate.result import Replay
 
 
 def draw(replay: Replay, path: Path) -> None:
-    """A point for each period that tables were measured on, at the time of the one before."""
-    times = np.array([step.begins for step in replay.steps], dtype="datetime64[s]")
+    """A point for each period that tables were measured on, at the time of the one before; at its
+    number where it has none."""
+    timed = all(step.begins for step in replay.steps)
+    moments = np.array([step.begins for step in replay.steps], dtype="datetime64[s]")
+    times = moments if timed else np.array([step.period + 1 for step in replay.steps])
     figure, (top, bottom) = plt.subplots(2, 1, figsize=(9, 6), sharex=True)
     steps = replay.steps
     top.plot(times, [s.next.locality for s in steps], marker=".", label="on the next period")
@@ -39,7 +42,8 @@ def draw(replay: Replay, path: Path) -> None:
     bottom.set_xlabel("period planned after")
     bottom.legend()
     top.set_title(f"{replay.planner}, {replay.parts} partitions")
-    figure.autofmt_xdate()
+    if timed:
+        figure.autofmt_xdate()
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)

@@ -45,6 +45,7 @@ def stream_of(
         columns=tuple(_column(name, table[name]) for name in keys),
         weights=_weights(table[weight]) if weight else np.ones(len(table), np.int64),
         times=times[order],
+        timed=time is not None,
     )
 
 
@@ -86,10 +87,17 @@ def _times(values: Any, source: str) -> Any:
             raise TypeError("numbers, of which nobody says what they count")
         times = pd.to_datetime(values, utc=True, format="ISO8601")
     except (ValueError, TypeError) as error:
-        raise BadStream(f"{source}: column {values.name!r} holds no times: {error}") from error
+        raise BadStream(
+            f"{source}: column {values.name!r} holds no times: {_first(error)}"
+        ) from error
     if times.isna().any():
         raise BadStream(f"{source}: column {values.name!r} has rows without a time")
     return times.dt.tz_localize(None).astype("datetime64[ns]").astype(np.int64).to_numpy()
+
+
+def _first(error: Exception) -> str:
+    """What pandas says, without its advice to programmers."""
+    return str(error).partition(". You might")[0].splitlines()[0].rstrip(".:")
 
 
 def _weights(values: Any) -> Any:
@@ -97,7 +105,8 @@ def _weights(values: Any) -> Any:
     whole = numbers.notna() & (numbers >= 0) & (numbers % 1 == 0) & (numbers < _MOST_WEIGHT)
     if not whole.all():
         raise BadStream(
-            f"column {values.name!r} must hold whole numbers from 0 on: {values[~whole].iloc[0]!r}"
+            f"column {values.name!r} must hold whole numbers from 0 on, not "
+            f"{values[~whole].iloc[0]!s}"
         )
     return numbers.to_numpy().astype(np.int64)
 

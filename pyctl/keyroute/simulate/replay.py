@@ -96,7 +96,7 @@ class _Run:
         nothing = [Segment(following, no_tables(QUERY))]
         return Step(
             period=number,
-            begins=str(np.datetime64(now.begins, "ns").astype("datetime64[s]")),
+            begins=now.since,
             rows=int(now.weights.sum()),
             same=measure([Segment(now, planned)], self.shapes),
             next=measure(self.segments, self.shapes),

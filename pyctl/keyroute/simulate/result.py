@@ -22,7 +22,8 @@ class Step:
     """Tables planned after a period, and what they brought.
 
     Attributes:
-        period: the period planned after, from 0; `begins` is its first time.
+        period: the period planned after, from 0; `begins` is its first time, empty where rows
+            have none.
         same: on that period, `next` on the one after; `hash` is Spark's routing there.
         predicted: locality that was to be expected on the next period: what the step before brought
             on rows that it had not seen; None for the first.

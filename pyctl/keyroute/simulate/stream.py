@@ -59,20 +59,29 @@ class KeyColumn:
 class Stream:
     """N rows in order of time: consecutive operators have the keys `columns`.
 
-    `weights` (N,) says how many rows each stands for; `times` (N,) are nanoseconds since 1970.
+    `weights` (N,) says how many rows each stands for; `times` (N,) are nanoseconds since 1970, or
+    where the stream is not `timed` the rows' numbers.
     """
 
     columns: tuple[KeyColumn, ...]
     weights: Int64Array
     times: Int64Array
+    timed: bool = True
 
     def __post_init__(self) -> None:
         if len(self.columns) < 2:
             raise BadStream("at least two keys are needed: locality is between operators")
+        for one, after in itertools.pairwise(self.columns):
+            if one.name == after.name:
+                raise BadStream(
+                    f"the key {one.name!r} follows itself: such rows stay where they are"
+                )
         if not len(self.weights):
             raise BadStream("the stream has no rows")
         if (self.weights < 0).any():
             raise BadStream("a weight is negative")
+        if not self.weights.any():
+            raise BadStream("the weights of all rows are 0")
         if (np.diff(self.times) < 0).any():
             raise BadStream("the rows are not in order of time")
 
@@ -109,6 +118,12 @@ class Cut:
     def begins(self) -> int:
         """Time of its first row."""
         return int(self.stream.times[self.start])
+
+    @property
+    def since(self) -> str:
+        """The same for people, as ISO 8601 has it; empty where rows have no times."""
+        moment = np.datetime64(self.begins, "ns").astype("datetime64[s]")
+        return str(moment) if self.stream.timed else ""
 
 
 def cut_by_rows(stream: Stream, rows: int) -> list[Cut]:

@@ -99,6 +99,13 @@ def test_a_wrong_root_is_wrong_usage(runner: CliRunner, root: str) -> None:
     assert "must look like /keyroute" in result.stderr
 
 
+@pytest.mark.parametrize("address", ["nohost:xx", "127.0.0.1:70000"])
+def test_an_address_that_is_none_is_wrong_usage(runner: CliRunner, address: str) -> None:
+    result = runner.invoke(app, ["status", "--zookeeper", address])
+    assert result.exit_code == Exit.USAGE
+    assert "must be HOST:PORT" in result.stderr.replace("\n", " ")
+
+
 def test_an_open_secret_is_refused(runner: CliRunner, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("a:b")

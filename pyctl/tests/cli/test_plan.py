@@ -67,6 +67,7 @@ def test_programs_get_json(file: Path) -> None:
         (("--option", "slots=many"), Exit.USAGE, "must look like NAME=NUMBER"),
         (("--option", "slots=nan"), Exit.USAGE, "must look like NAME=NUMBER"),
         (("--option", "a=1", "--option", "a=2"), Exit.USAGE, "a is there twice"),
+        (("--option", "a=1"), Exit.USAGE, "--option: metis has no option 'a'"),
         (("--leaving", "99"), Exit.USAGE, "there is no part 99; there are: 0, 1, 2"),
         (("--out", "/nowhere/tables"), Exit.FAILED, "cannot be written"),
     ],

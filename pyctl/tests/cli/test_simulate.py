@@ -60,6 +60,8 @@ def test_figures_are_printed_and_saved(stream: Path, tmp_path: Path) -> None:
         (("--keys", "user,page", "--time", "at", "--period", "soon"), "no length of time"),
         (("--keys", "user,page", "--time", "at", "--period", "9d"), "shorter periods"),
         (("--keys", "user,none", "--rows", 500), "no column 'none'"),
+        (("--keys", "user,user", "--rows", 500), "the key 'user' follows itself"),
+        (("--keys", "user,page", "--rows", 500, "--option", "a=1"), "metis has no option 'a'"),
         (("--keys", "user,page", "--rows", 500, "--planner", "best"), "no planner 'best'"),
     ],
 )

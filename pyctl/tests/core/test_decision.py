@@ -100,6 +100,27 @@ def test_imbalance_alone_is_a_reason() -> None:
     assert "against 2.40 now" in decision.reason
 
 
+def test_an_imbalance_that_few_rows_have_by_chance_is_none() -> None:
+    """400 rows on 3 partitions are off by 7 % of a share, so two tables differ by 0.10."""
+
+    def decided_on(rows: int) -> Decision:
+        rng = np.random.default_rng(9)
+        few = [streams.count((rng.integers(0, 300, rows),)) for _ in range(3)]
+        share = rows // 3
+        off = np.array([share * 1.2, share, share * 0.8]).astype(np.int64)
+        crowded = [replace(p, groups=(replace(p.groups[0], partition_rows=off),)) for p in few]
+        settings = replace(SETTINGS, min_rows=0, holdout_rows=1)
+        asked = replace(request(*crowded), shapes=(streams.shape(0),))
+        return decide(plan_metis, asked, settings, None)
+
+    stays = decided_on(400)
+    assert isinstance(stays, Stay)
+    assert stays.outlook is not None
+    assert stays.outlook.imbalance_error == pytest.approx(0.1, abs=0.005)
+    assert stays.outlook.imbalance_now - stays.outlook.imbalance_then > 0.05
+    assert isinstance(decided_on(40_000), Move)
+
+
 @pytest.mark.parametrize(
     ("periods", "since_ms", "reason"),
     [
