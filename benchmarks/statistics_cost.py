@@ -85,7 +85,8 @@ def cpu_seconds(events: Path) -> dict[tuple[str, int], float]:
             batch = (of.get("sql.streaming.queryId", ""), int(of.get("streaming.sql.batchId", -1)))
             batch_of.update(dict.fromkeys(event["Stage IDs"], batch))
         elif event["Event"] == "SparkListenerTaskEnd" and event["Stage ID"] in batch_of:
-            cpu = event["Task Metrics"]["Executor CPU Time"]
+            # A task that a turn's end has killed may have no metrics; its batch is not counted.
+            cpu = event.get("Task Metrics", {}).get("Executor CPU Time", 0)
             seconds[batch_of[event["Stage ID"]]] += cpu / 1e9
     return seconds
 
