@@ -11,9 +11,9 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.executor.{ExecutorMetrics, TaskMetrics}
 import org.apache.spark.scheduler._
 import org.apache.spark.scheduler.cluster.ExecutorInfo
-import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.keyroute.publish.PublisherFixture.{eventually, patienceConfig}
+import org.apache.spark.sql.keyroute.route.StreamingTest
 import org.apache.spark.storage.BlockManagerId
 import org.apache.spark.{Success, TaskKilled, TaskResultLost}
 
@@ -24,11 +24,7 @@ class TaskListenerSuite extends AnyFunSuite {
   }
 
   test("a real query's batches, bytes and end are seen") {
-    val spark = SparkSession.builder().master("local[1]").appName("listener")
-      .config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
-      .config("spark.driver.bindAddress", "127.0.0.1").config("spark.sql.shuffle.partitions", "1")
-      .config("spark.sql.warehouse.dir", Files.createTempDirectory("warehouse").toString)
-      .getOrCreate()
+    val spark = StreamingTest.spark
     val ended = new ConcurrentLinkedQueue[UUID]()
     val collector = new StatisticsCollector(
       History(1000, 2),
@@ -43,7 +39,8 @@ class TaskListenerSuite extends AnyFunSuite {
         ()
       }
     }
-    spark.sparkContext.addSparkListener(new TaskListener(collector, events))
+    val listener = new TaskListener(collector, events)
+    spark.sparkContext.addSparkListener(listener)
     try {
       val query = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 10).load()
         .groupBy(col("value") % 3).count()
@@ -57,7 +54,7 @@ class TaskListenerSuite extends AnyFunSuite {
       }
       query.stop()
       eventually(assert(ended.contains(query.runId)))
-    } finally spark.stop()
+    } finally spark.sparkContext.removeSparkListener(listener)
   }
 
   test("an executor's host and zone are those of its events, until it is lost") {
