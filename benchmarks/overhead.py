@@ -17,6 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import event_log
 from results import save
 
 if TYPE_CHECKING:
@@ -56,10 +57,7 @@ def workload(
 
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     settings = {
-        "spark.eventLog.enabled": "true",
-        "spark.eventLog.compress": "false",
-        "spark.eventLog.rolling.enabled": "false",
-        "spark.eventLog.dir": f"file://{log}",
+        **event_log.settings(Path(log)),
         "spark.sql.shuffle.partitions": "4",
         "spark.driver.memory": "3g",
         "spark.sql.streaming.noDataMicroBatches.enabled": "false",
@@ -90,20 +88,8 @@ def workload(
 
 def cpu_seconds(log: Path) -> float:
     """CPU time of the tasks of the batches after the warm ones."""
-    stages: dict[int, int] = {}
-    total = 0
-    (events,) = (path for path in log.iterdir() if path.is_file())
-    for line in events.read_text().splitlines():
-        event = json.loads(line)
-        if event["Event"] == "SparkListenerJobStart":
-            batch = int(event["Properties"].get("streaming.sql.batchId", -1))
-            stages.update(dict.fromkeys(event["Stage IDs"], batch))
-        elif (
-            event["Event"] == "SparkListenerTaskEnd"
-            and stages.get(event["Stage ID"], -1) >= _WARM_BATCHES
-        ):
-            total += event["Task Metrics"]["Executor CPU Time"]
-    return total / 1e9
+    seconds = event_log.cpu_seconds(log)
+    return sum(cpu for (_, batch), cpu in seconds.items() if batch >= _WARM_BATCHES)
 
 
 def measure(arm: str, batches: int, rows: int, keys: int, chain: bool) -> float:

@@ -14,9 +14,9 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
 from pathlib import Path
 
+import event_log
 import numpy as np
 from overhead import stream
 from results import save
@@ -34,10 +34,7 @@ def workload(folder: str, rounds: int, batches: int, rows: int, keys: int, chain
 
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     settings = {
-        "spark.eventLog.enabled": "true",
-        "spark.eventLog.compress": "false",
-        "spark.eventLog.rolling.enabled": "false",
-        "spark.eventLog.dir": f"file://{folder}/events",
+        **event_log.settings(Path(folder, "events")),
         "spark.sql.shuffle.partitions": "4",
         "spark.driver.memory": "4g",
         "spark.sql.streaming.noDataMicroBatches.enabled": "false",
@@ -74,27 +71,9 @@ def workload(folder: str, rounds: int, batches: int, rows: int, keys: int, chain
     Path(folder, "turns").write_text(json.dumps(turns))
 
 
-def cpu_seconds(events: Path) -> dict[tuple[str, int], float]:
-    """CPU time of the tasks of each batch of each query."""
-    batch_of: dict[int, tuple[str, int]] = {}
-    seconds: dict[tuple[str, int], float] = defaultdict(float)
-    for line in events.read_text().splitlines():
-        event = json.loads(line)
-        if event["Event"] == "SparkListenerJobStart":
-            of = event["Properties"]
-            batch = (of.get("sql.streaming.queryId", ""), int(of.get("streaming.sql.batchId", -1)))
-            batch_of.update(dict.fromkeys(event["Stage IDs"], batch))
-        elif event["Event"] == "SparkListenerTaskEnd" and event["Stage ID"] in batch_of:
-            # A task that a turn's end has killed may have no metrics; its batch is not counted.
-            cpu = event.get("Task Metrics", {}).get("Executor CPU Time", 0)
-            seconds[batch_of[event["Stage ID"]]] += cpu / 1e9
-    return seconds
-
-
 def of_rounds(folder: Path, rounds: int) -> dict[str, list[float]]:
     """Of each arm and round the CPU seconds of a batch, the median of its turn."""
-    (events,) = (path for path in (folder / "events").iterdir() if path.is_file())
-    seconds = cpu_seconds(events)
+    seconds = event_log.cpu_seconds(folder / "events")
     taken: dict[str, list[float]] = {arm: [0.0] * rounds for arm in ARMS}
     for round_, arm, query, first, last in json.loads((folder / "turns").read_text()):
         batches = [seconds[query, batch] for batch in range(first, last + 1)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +16,7 @@ from keyroute.cli.output import print_json, progress, say
 from keyroute.controller.planning import read_current
 from keyroute.controller.snapshot import Snapshot, take_snapshot, with_driver
 from keyroute.core.dump import Dump, encode
-from keyroute.core.statistics import Period
+from keyroute.core.heavy_keys import labels
 from keyroute.gateway.client import Py4jGateways
 from keyroute.zookeeper.store import Store
 
@@ -52,34 +52,26 @@ def dump(
             "periods": len(periods),
             "rows": sum(period.rows for period in periods),
             "version": made.current.version,
-            "labels": _labels(periods),
+            "labels": sum(len(labels(shape.group, periods)) for shape in made.shapes),
             "note": made.note,
         }
         if as_json:
             print_json(found)
             return
-        note = f" {made.note}." if made.note else ""
-        if found["labels"]:
-            note += f" It has the values of {found['labels']:,} keys: keep it as you keep those."
-        say(
-            f"{file}: {found['periods']} periods of {found['rows']:,} rows, and the tables of "
-            f"version {found['version']}.{note}"
-        )
+        say(sentence(found))
 
 
-def _labels(periods: Sequence[Period]) -> int:
-    """Keys whose values are there."""
-    return len(
-        {
-            (group.shape.group, fingerprint)
-            for period in periods
-            for group in period.groups
-            for fingerprint, label in zip(
-                group.keys.fingerprints.tolist(), group.keys.labels, strict=False
-            )
-            if label
-        }
+def sentence(found: Mapping[str, object]) -> str:
+    """What the file has, for people."""
+    told = (
+        f"{found['file']}: {found['periods']} periods of {found['rows']:,} rows, and the tables of "
+        f"version {found['version']}."
     )
+    if found["note"]:
+        told += f" {found['note']}."
+    if found["labels"]:
+        told += f" It has the values of {found['labels']:,} keys: keep it as you keep those."
+    return told
 
 
 def _dump(store: Store, snapshot: Snapshot) -> Dump:

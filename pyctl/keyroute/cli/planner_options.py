@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from keyroute.cli.exits import Usage
-from keyroute.core.plan import BadOption, Planner, PlanRequest, PlanSettings
+from keyroute.core.plan import BadOption, CannotPlan, Planner, PlanRequest, PlanSettings
 from keyroute.core.table import no_tables
 
 SETTINGS = PlanSettings()
@@ -89,5 +89,5 @@ def check_options(planner: Planner, settings: PlanSettings) -> None:
         planner(nothing)
     except BadOption as error:
         raise Usage(f"--option: {error}.") from error
-    except Exception:  # A query without operators: what a planner makes of it does not matter.
+    except CannotPlan:  # There is nothing to plan for.
         return

@@ -157,9 +157,13 @@ def _shown(cuts: list[Cut], setup: object, quiet: bool) -> Iterator[Step]:
 
 def _print(done: Replay) -> None:
     columns = ["period from", "local", "next", "foreseen", *done.keys, "moved", "rows"]
-    steps = [_row(step, step.begins or f"period {step.period + 1}") for step in done.steps]
-    if len({step.begins[:10] for step in done.steps}) == len(done.steps):
-        steps = [_row(step, step.begins[:10]) for step in done.steps]
+    # The date alone where it tells periods apart.
+    daily = len({step.begins[:10] for step in done.steps}) == len(done.steps)
+    names = [step.begins[:10] if daily else step.begins for step in done.steps]
+    steps = [
+        _row(step, name or f"number {step.period + 1}")
+        for step, name in zip(done.steps, names, strict=True)
+    ]
     print_table(
         f"{done.planner}, {done.parts} partitions: locality on its own period and the next, "
         "imbalance (max/mean) on the next by key, keys moved and their share of the rows",

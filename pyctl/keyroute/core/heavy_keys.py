@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from keyroute.core.sites import ANYWHERE, key_slots, partitions_of, sites_of
-from keyroute.core.statistics import GroupStatistics, Period
+from keyroute.core.statistics import Period
 from keyroute.core.table import GroupShape, RoutingTables
 
 
@@ -38,14 +38,14 @@ def heavy_keys(
     keys, at = np.unique(prints, return_inverse=True)
     rows = np.bincount(at, np.concatenate([np.empty(0, np.int64), *sure]), minlength=len(keys))
     first = np.lexsort((keys, -rows))[:most]
-    labels = _labels(counted)
+    names = labels(shape.group, periods)
     table = tables.group(shape)
     sites = sites_of(table, key_slots(shape.group, periods), keys[first])
     partitions = partitions_of(table)
     return [
         HeavyKey(
             group=shape.group,
-            label=labels.get(key, ""),
+            label=names.get(key, ""),
             fingerprint=key,
             rows=int(of),
             share=float(of / total) if total else 0.0,
@@ -57,12 +57,15 @@ def heavy_keys(
     ]
 
 
-def _labels(counted: Sequence[GroupStatistics]) -> dict[int, str]:
+def labels(group: int, periods: Sequence[Period]) -> dict[int, str]:
+    """Values of a group's keys by their fingerprints, as far as the statistics have them."""
     return {
         fingerprint: label
-        for group in counted
+        for period in periods
+        for counted in period.groups
+        if counted.shape.group == group
         for fingerprint, label in zip(
-            group.keys.fingerprints.tolist(), group.keys.labels, strict=False
+            counted.keys.fingerprints.tolist(), counted.keys.labels, strict=False
         )
         if label
     }

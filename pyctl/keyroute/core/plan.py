@@ -113,7 +113,7 @@ class Planner(Protocol):
     """A strategy: pure, and the same answer for the same request."""
 
     def __call__(self, request: PlanRequest) -> Plan:
-        """Plans, or raises `CannotPlan`."""
+        """Plans, or raises `CannotPlan`, as for a request without groups."""
         ...
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,18 @@ def test_programs_get_json(file: Path) -> None:
     assert (said["planner"], said["name"], said["entries"]) == ("hash", "flights", 0)
     assert set(said["imbalance"]) == {"0", "1"}
     assert said["locality"] == pytest.approx(1 / 3, abs=0.01)
+
+
+def test_without_pairs_locality_is_not_known(tmp_path: Path) -> None:
+    dump = _dump()
+    periods = tuple(replace(period, edges=()) for period in dump.statistics.periods)
+    alone = replace(dump, statistics=replace(dump.statistics, periods=periods))
+    path = tmp_path / "alone.dump"
+    path.write_bytes(encode(alone))
+    result = run(path)
+    assert result.exit_code == Exit.OK, result.stderr
+    assert "not known: no pairs of keys were counted" in result.stdout
+    assert "for balance alone" in result.stdout
 
 
 @pytest.mark.parametrize(

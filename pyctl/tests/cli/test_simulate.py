@@ -51,6 +51,17 @@ def test_figures_are_printed_and_saved(stream: Path, tmp_path: Path) -> None:
     assert again == saved
 
 
+def test_periods_of_rows_without_times_are_numbers(stream: Path, tmp_path: Path) -> None:
+    keys = ("--keys", "user,page", "--rows", 500, "--parts", 2, "--out", tmp_path / "out")
+    code, printed, errors = run(stream, *keys)
+    assert code == 0, errors
+    assert "number 1" in printed
+    assert "1970" not in printed
+    saved = json.loads((tmp_path / "out" / "visits-metis.json").read_text())
+    assert {period["begins"] for period in saved["periods"]} == {""}
+    assert (tmp_path / "out" / "visits-metis.png").stat().st_size > 10_000
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

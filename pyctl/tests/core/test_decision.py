@@ -103,13 +103,13 @@ def test_imbalance_alone_is_a_reason() -> None:
 def test_an_imbalance_that_few_rows_have_by_chance_is_none() -> None:
     """400 rows on 3 partitions are off by 7 % of a share, so two tables differ by 0.10."""
 
-    def decided_on(rows: int) -> Decision:
+    def decided_on(rows: int, holdout_rows: int = 1) -> Decision:
         rng = np.random.default_rng(9)
         few = [streams.count((rng.integers(0, 300, rows),)) for _ in range(3)]
         share = rows // 3
         off = np.array([share * 1.2, share, share * 0.8]).astype(np.int64)
         crowded = [replace(p, groups=(replace(p.groups[0], partition_rows=off),)) for p in few]
-        settings = replace(SETTINGS, min_rows=0, holdout_rows=1)
+        settings = replace(SETTINGS, min_rows=0, holdout_rows=holdout_rows)
         asked = replace(request(*crowded), shapes=(streams.shape(0),))
         return decide(plan_metis, asked, settings, None)
 
@@ -119,6 +119,10 @@ def test_an_imbalance_that_few_rows_have_by_chance_is_none() -> None:
     assert stays.outlook.imbalance_error == pytest.approx(0.1, abs=0.005)
     assert stays.outlook.imbalance_now - stays.outlook.imbalance_then > 0.05
     assert isinstance(decided_on(40_000), Move)
+    # Of two periods there are twice the rows.
+    both = decided_on(400, 500)
+    assert both.outlook is not None
+    assert both.outlook.imbalance_error == pytest.approx(0.1 / 2**0.5, abs=0.005)
 
 
 @pytest.mark.parametrize(

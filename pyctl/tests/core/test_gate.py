@@ -105,6 +105,13 @@ def _with_state(period: Period, rows: int) -> Period:
     return replace(period, groups=tuple(groups))
 
 
+def _without_keys(period: Period) -> Period:
+    """Its first group alone, of which only slots were counted."""
+    group, nothing = period.groups[0], np.empty(0, np.int64)
+    keys = replace(group.keys, fingerprints=nothing, counts=nothing, errors=nothing)
+    return replace(period, groups=(replace(group, keys=keys),), edges=())
+
+
 def test_a_move_must_make_good_its_rows_within_the_horizon() -> None:
     periods = tuple(streams.count(streams.correlated(seed, 25_000)) for seed in (1, 2))
     heavy = tuple(_with_state(p, 10_000_000) for p in periods)
@@ -129,10 +136,7 @@ def test_state_that_moves_is_that_of_keys_or_of_slots() -> None:
     owners[:100] = (owners[:100] + 1) % 3
     slots = RoutingTables(1, "q", (replace(table, slot_owners=owners),))
     # Without slots of keys nothing says which of the counted keys are in the moved slots.
-    few = replace(period.groups[0].keys, fingerprints=np.empty(0, np.int64))
-    few = replace(few, counts=np.empty(0, np.int64), errors=np.empty(0, np.int64))
-    unseen = replace(period, groups=(replace(period.groups[0], keys=few),), edges=())
-    assert rows_to_move(no_tables("q"), slots, [unseen]) == 100 * 50
+    assert rows_to_move(no_tables("q"), slots, [_without_keys(period)]) == 100 * 50
     assert rows_to_move(slots, slots, [period]) == 0
 
 
@@ -143,6 +147,11 @@ def test_a_partition_that_another_part_takes_over_moves_its_state() -> None:
     assert rows_to_move(no_tables("q"), together, [period]) == 2 * 342 * 50
     assert rows_to_move(together, together, [period]) == 0
     assert rows_to_move(no_tables("q"), replace(together, parts=(0, 1, 2)), [period]) == 0
+    # A slot that goes to another partition is handed off, wherever that is, and counts once.
+    table = no_tables("q").group(SHAPES[0])
+    owners = np.where(table.owners() == 1, 2, table.owners()).astype(np.int32)
+    moved = replace(together, groups=(replace(table, slot_owners=owners),))
+    assert rows_to_move(no_tables("q"), moved, [_without_keys(period)]) == 2 * 342 * 50
 
 
 def _alike(version: int, displaced: int) -> RoutingTables:

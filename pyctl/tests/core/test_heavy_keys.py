@@ -45,6 +45,18 @@ def test_periods_are_summed_and_tables_asked() -> None:
         assert key.partition == murmur[key.fingerprint] % SHAPE.slots % SHAPE.partitions
 
 
+def test_rows_that_may_be_another_key_s_do_not_count() -> None:
+    period = streams.count(streams.correlated(1, 2000))
+    group = period.groups[0]
+    heaviest = int(group.keys.counts.argmax())
+    errors = np.zeros_like(group.keys.counts)
+    errors[heaviest] = group.keys.counts[heaviest] - 1
+    unsure = replace(group, keys=replace(group.keys, errors=errors))
+    found = heavy_keys(SHAPE, [replace(period, groups=(unsure,))], no_tables("q"), 400)
+    (doubtful,) = (k for k in found if k.fingerprint == group.keys.fingerprints[heaviest])
+    assert doubtful.rows == 1
+
+
 def test_a_key_without_a_slot_is_in_no_partition() -> None:
     period = streams.without_slots(streams.count(streams.correlated(1, 500)))
     found = heavy_keys(SHAPE, [period], no_tables("q"), 3)

@@ -51,6 +51,16 @@ def test_keys_that_cannot_be_hashed_are_refused(tmp_path: Path) -> None:
         read(str(file), ["a", "b"], None, None)
 
 
+def test_what_pandas_says_of_times_is_one_line_without_advice(tmp_path: Path) -> None:
+    file = tmp_path / "s.csv"
+    file.write_text("a,b,t\nx,y,2026-01-01\nx,y,the day after\n")
+    with pytest.raises(BadStream, match="holds no times") as raised:
+        read(str(file), ["a", "b"], "t", None)
+    assert "the day after" in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert "You might" not in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

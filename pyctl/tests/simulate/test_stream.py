@@ -43,7 +43,12 @@ def test_rows_count_by_their_weight() -> None:
 
 @pytest.mark.parametrize(
     ("times", "weights", "says"),
-    [([], [], "no rows"), ([0], [-1], "negative"), ([2, 1], [1, 1], "order of time")],
+    [
+        ([], [], "no rows"),
+        ([0], [-1], "negative"),
+        ([0], [0], "all rows are 0"),
+        ([2, 1], [1, 1], "order of time"),
+    ],
 )
 def test_a_stream_that_is_none_is_refused(times: list[int], weights: list[int], says: str) -> None:
     with pytest.raises(BadStream, match=says):
