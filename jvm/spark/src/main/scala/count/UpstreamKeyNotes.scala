@@ -3,14 +3,8 @@ package org.apache.spark.sql.keyroute.count
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Partial, PartialMerge}
-import org.apache.spark.sql.catalyst.expressions.{
-  Alias,
-  Attribute,
-  Expression,
-  NamedExpression,
-  UserDefinedExpression
-}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
@@ -77,10 +71,11 @@ object UpstreamKeyNotes extends Logging {
       place: (SparkPlan, Seq[Expression]) => Option[SparkPlan]
   ): Option[SparkPlan] = plan match {
     case partial: BaseAggregateExec if isPartial(partial) =>
-      for {
-        inner <- overInput(key, partial.groupingExpressions)
-        child <- below(partial.child, inner, aggregated = true)(place)
-      } yield partial.withNewChildren(Seq(child))
+      // Spark works out what is grouped by before, so that the input has the key's columns.
+      if (key.forall(_.references.subsetOf(partial.child.outputSet)))
+        below(partial.child, key, aggregated = true)(place)
+          .map(child => partial.withNewChildren(Seq(child)))
+      else None
     case rows => place(rows, if (aggregated) key else Nil)
   }
 
@@ -88,23 +83,4 @@ object UpstreamKeyNotes extends Logging {
   private def isPartial(node: BaseAggregateExec): Boolean =
     node.aggregateExpressions.forall(a => a.mode == Partial || a.mode == PartialMerge) &&
       StatefulNode.unapply(node.child).isEmpty
-
-  /** The grouping columns as an aggregation's input gives them. They are worked out twice then, so that
-    * what may differ, or is the user's own code, is not taken. */
-  private def overInput(
-      key: Seq[Expression],
-      grouping: Seq[NamedExpression]
-  ): Option[Seq[Expression]] = {
-    val found = key.flatMap {
-      case column: Attribute => grouping.find(_.exprId == column.exprId).map {
-          case Alias(made, _) => made
-          case same => same
-        }
-      case _ => None
-    }
-    Option.when(found.size == key.size && found.forall(mayBeTwice))(found)
-  }
-
-  private def mayBeTwice(expression: Expression): Boolean =
-    expression.deterministic && !expression.exists(_.isInstanceOf[UserDefinedExpression])
 }

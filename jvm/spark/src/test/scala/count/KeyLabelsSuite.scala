@@ -74,6 +74,18 @@ class KeyLabelsSuite extends CountingTest {
     assert((1L to 200000L).count(key => told(key) == Seq(key.toString)) < 2048)
   }
 
+  test("memory is bounded where the counters cannot tell keys apart") {
+    val column = AttributeReference("k", LongType)()
+    val labels = new KeyLabels(Seq(column), Seq(column), 3, "UTC")
+    // All of one counter, which has all rows.
+    val alike = (1L to 20000L).map(_ << 12)
+    alike.foreach(key => labels.see(key, row(key)))
+    val known = alike.count { key =>
+      labels.onto(KeySketch.newBuilder().addFingerprints(key).build()).getLabelsCount > 0
+    }
+    assert(known == 2048)
+  }
+
   test("a text that cannot be made costs the labels and nothing else") {
     val (there, gone) = (AttributeReference("k", LongType)(), AttributeReference("x", BinaryType)())
     val labels = new KeyLabels(Seq(gone), Seq(there), 3, "UTC")
