@@ -22,6 +22,8 @@ PYSPARK_42 := $(CURDIR)/.pyspark-4.2
 PYSPARK_42_VERSION := $(shell sed -nE 's/^ *"pyspark==(4\.2\.[0-9]+)",$$/\1/p' pyproject.toml)
 PYSPARK_42_READY := .pyspark-4.2/ready-$(PYSPARK_42_VERSION)
 WITH_PYSPARK_42 := SPARK_HOME=$(PYSPARK_42)/pyspark PYTHONPATH=$(PYSPARK_42):$(PYTHONPATH)
+# Of Spark's classes: applications of tests start with them in half the time.
+ARCHIVES := target/archives/ready
 MESSAGES := $(wildcard proto/keyroute/v1/*.proto)
 
 .PHONY: help requirements demo test test-all check check-python check-jvm integration \
@@ -98,7 +100,11 @@ check-jvm: .venv/ready $(PYSPARK_42_READY)
 	touch $(JAR) $(TESTS_JAR) $(JAR_42) $(TESTS_JAR_42)
 	mkdir -p pyctl/keyroute/jars && cp $(JAR) pyctl/keyroute/jars/
 
-integration: $(JAR) $(TESTS_JAR)
+$(ARCHIVES): $(JAR) $(TESTS_JAR)
+	PYTHONPATH=integration_tests:$(PYTHONPATH) $(BIN)/python -m apps.archive
+	touch $@
+
+integration: $(JAR) $(TESTS_JAR) $(ARCHIVES)
 	$(BIN)/python -m pytest $(PROCESSES) --durations=20 integration_tests
 
 # One cell for each operator whose code is Python; OneCellEachSuite has the others.
@@ -108,7 +114,7 @@ CELLS_42 := $(foreach cell,numbered-rocksdb-1-changelog numbered_pandas-rocksdb-
 integration-42: $(JAR_42) $(TESTS_JAR_42)
 	$(WITH_PYSPARK_42) $(BIN)/python -m pytest --durations=3 $(CELLS_42)
 
-soak: $(JAR) $(TESTS_JAR) ## random streams, changes and faults beside Spark alone, for MINUTES (OPTIONS=--cluster: executors fail, too); adds to target/soak.jsonl
+soak: $(JAR) $(TESTS_JAR) $(ARCHIVES) ## random streams, changes and faults beside Spark alone, for MINUTES (OPTIONS=--cluster: executors fail, too); adds to target/soak.jsonl
 	PYTHONPATH=integration_tests:pyctl $(BIN)/python -m differential.soak \
 	  --minutes $(MINUTES) --results target/soak.jsonl $(OPTIONS)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.change import carry, propagate, publish_random
 from harness.child import environment
-from harness.cluster import JVM, PARTITIONS, QUICK
+from harness.cluster import PARTITIONS, QUICK, jvm
 from harness.commands import keyroute
 from harness.eventually import eventually
 from harness.feed import Feed, rows
@@ -45,7 +45,7 @@ def test_a_query_of_a_connect_client_switches(
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),
         "spark.sql.shuffle.partitions": str(PARTITIONS),
-        "spark.driver.extraJavaOptions": JVM,
+        "spark.driver.extraJavaOptions": jvm({}),
         "spark.ui.enabled": "false",
         **QUICK,
     }

@@ -11,7 +11,7 @@ from pathlib import Path
 from subprocess import CompletedProcess, Popen
 from typing import Any
 
-from harness.cluster import JVM, PARTITIONS
+from harness.cluster import PARTITIONS, jvm
 from harness.commands import at, keyroute
 from harness.eventually import eventually
 from harness.feed import Feed
@@ -92,8 +92,8 @@ def test_what_readme_promises(spark_zookeeper: ZooKeeperServer, tree: Tree, tmp_
         "spark.keyroute.zookeeper.root": tree.root,
         "spark.executor.memory": "1000m",
         "spark.sql.shuffle.partitions": str(PARTITIONS),
-        "spark.driver.extraJavaOptions": JVM,
-        "spark.executor.extraJavaOptions": JVM,
+        "spark.driver.extraJavaOptions": jvm({}),
+        "spark.executor.extraJavaOptions": jvm({}),
         "spark.ui.enabled": "false",
     }
     folders = [str(tmp_path / name) for name in ("in", "out", "checkpoint")]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
 from harness import python_operators
+from harness.archives import archive
 from keyroute.spark import configure_spark
 
 ROCKSDB = "org.apache.spark.sql.keyroute.state.RoutedRocksDBStateStoreProvider"
@@ -34,6 +36,11 @@ QUICK = {
 }
 
 
+def jvm(conf: Mapping[str, str]) -> str:
+    """Java's options for an application with these settings of Spark."""
+    return f"{JVM} -XX:SharedArchiveFile={archive(conf)}"
+
+
 def builder(
     zookeeper: str | None,
     root: str,
@@ -57,9 +64,10 @@ def plain_builder(master: str, extra: dict[str, str] | None = None) -> SparkSess
     """A builder of Spark alone."""
     # The workers' path has no tests, so the processors travel with the plan.
     cloudpickle.register_pickle_by_value(python_operators)
+    options = jvm(extra or {})
     conf = {
-        "spark.driver.extraJavaOptions": JVM,
-        "spark.executor.extraJavaOptions": JVM,
+        "spark.driver.extraJavaOptions": options,
+        "spark.executor.extraJavaOptions": options,
         "spark.executor.memory": "1000m",
         "spark.driver.memory": "2g",
         "spark.shuffle.readHostLocalDisk": "false",

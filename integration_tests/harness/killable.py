@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +81,10 @@ class Killable:
         return (self.markers / "query-id").read_text()
 
     def kill(self) -> None:
-        """SIGKILL to the driver and to all that it started."""
+        """SIGKILL to the driver and to all that it started, as far as they run."""
         assert self._process is not None
-        os.killpg(self._process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
     def kill_an_executor(self) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,21 +17,24 @@ from urllib.request import urlopen
 
 from harness.eventually import eventually
 from keyroute.zookeeper.java import find_spark_jars
-from keyroute.zookeeper.server import free_port
 
 _PACKAGE = "org.apache.spark.deploy"
 _END_S = 20
+_START_S = 90
 _SMALL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# What the master logs of the ports that it took.
+_URL = re.compile(r"Starting Spark master at (spark://\S+)")
+_WEB = re.compile(r"Bound MasterWebUI to .*http://\S+:(\d+)")
 
 
 @contextmanager
 def standalone_cluster(folder: Path, workers: int) -> Iterator[str]:
     """A master, and workers of one core each; the master's URL."""
-    port, web = free_port(), free_port()
-    url = f"spark://127.0.0.1:{port}"
     with ExitStack() as stack:
-        where = ("--host", "127.0.0.1", "--port", str(port), "--webui-port", str(web))
-        stack.enter_context(_started(folder / "master.log", "master.Master", *where))
+        log = folder / "master.log"
+        ports = ("--port", "0", "--webui-port", "0")
+        stack.enter_context(_started(log, "master.Master", "--host", "127.0.0.1", *ports))
+        url, web = _said(log, _URL), _said(log, _WEB)
         for number in range(2, workers + 2):
             stack.enter_context(
                 _started(
@@ -40,11 +44,17 @@ def standalone_cluster(folder: Path, workers: int) -> Iterator[str]:
                     *("--work-dir", str(folder / f"worker-{number}"), "--webui-port", "0", url),
                 )
             )
-        eventually(90, f"{workers} workers have registered", lambda: _alive(web) == workers)
+        eventually(_START_S, f"{workers} workers have registered", lambda: _alive(web) == workers)
         yield url
 
 
-def _alive(web: int) -> int:
+def _said(log: Path, line: re.Pattern[str]) -> str:
+    """What the first such line of the log says."""
+    found = eventually(_START_S, f"{log} has {line.pattern}", lambda: line.search(log.read_text()))
+    return found.group(1)
+
+
+def _alive(web: str) -> int:
     try:
         with urlopen(f"http://127.0.0.1:{web}/json/", timeout=5) as answer:
             return int(json.load(answer)["aliveworkers"])
