@@ -27,6 +27,14 @@ final class MapTaskCounter(
 
   override val wantsUpstreamHash: Boolean = sketches != null && sketches.countsSlotPairs
 
+  override def wantsKeys: Boolean = sketches != null && sketches.takesNext
+
+  override def routed(hash: Int, partition: Int, byEntry: Boolean): Unit = {
+    partitions(partition) += 1
+    if (byEntry) byEntryRows += 1
+    if (sketches != null) sketches.pass(table.slotOf(hash))
+  }
+
   override def routed(
       hash: Int,
       fingerprint: Long,
@@ -39,7 +47,7 @@ final class MapTaskCounter(
     partitions(partition) += 1
     if (byEntry) byEntryRows += 1
     if (sketches != null)
-      sketches.add(table.slotOf(hash), fingerprint, fromKnown, upstream, upstreamHash)
+      sketches.take(table.slotOf(hash), fingerprint, fromKnown, upstream, upstreamHash)
   }
 
   def rowsByEntry: Long = byEntryRows

@@ -7,8 +7,10 @@ import io.keyroute.core.table.GroupTable
 import io.keyroute.proto.v1.MapTaskCounts
 
 /** What one map task counts of keys and slots. Rows of slots are exact; of keys, pairs and the matrix
-  * of slots every k-th row is taken, for k rows. A group without routing columns has no keys to tell
-  * apart, only slots. */
+  * of slots every k-th row is taken, for k rows. k is what is set, and twice as much whenever
+  * [[TaskSketches.TakenEach]] rows were taken with one k: a task of many rows would learn little from
+  * taking them all, and pay for it. A group without routing columns has no keys to tell apart, only
+  * slots. */
 private[count] final class TaskSketches(
     table: GroupTable,
     exchange: CountedExchange,
@@ -17,7 +19,8 @@ private[count] final class TaskSketches(
 ) {
   private val limits = exchange.limits
   private val stable = table.shape.stableSlots
-  private val every = limits.sample
+  private var every = limits.sample
+  private var taken = 0
   // Tasks begin at different rows, or a stream that repeats itself would always show the same ones.
   private var untilTaken = 1 + TaskSketches.phase(exchange.id, mapPartition, every)
   private val slots = new SlotCounts(table.shape.slots)
@@ -33,7 +36,15 @@ private[count] final class TaskSketches(
 
   def countsSlotPairs: Boolean = slotPairs != null
 
-  def add(
+  /** Whether the next row is taken: [[take]] must be told of it, or else [[pass]]. */
+  def takesNext: Boolean = untilTaken == 1
+
+  def pass(slot: Int): Unit = {
+    slots.add(slot)
+    untilTaken -= 1
+  }
+
+  def take(
       slot: Int,
       fingerprint: Long,
       fromKnown: Boolean,
@@ -41,18 +52,22 @@ private[count] final class TaskSketches(
       upstreamHash: Int
   ): Unit = {
     slots.add(slot)
-    untilTaken -= 1
-    if (untilTaken == 0) {
-      untilTaken = every
-      val weight = every.toLong
-      if (keys != null)
-        keys.offer(fingerprint, weight, if (stable) slot else LongSpaceSaving.NoSlot)
-      if (!fromKnown) unknown += weight
-      else {
-        if (pairs != null) pairs.offer(upstream, fingerprint, weight)
-        if (slotPairs != null)
-          slotPairs.add(Math.floorMod(upstreamHash, upstreamSlots), slot, weight)
-      }
+    val weight = every.toLong
+    if (keys != null)
+      keys.offer(fingerprint, weight, if (stable) slot else LongSpaceSaving.NoSlot)
+    if (!fromKnown) unknown += weight
+    else {
+      if (pairs != null) pairs.offer(upstream, fingerprint, weight)
+      if (slotPairs != null)
+        slotPairs.add(Math.floorMod(upstreamHash, upstreamSlots), slot, weight)
+    }
+    untilTaken = every
+    taken += 1
+    if (taken == TaskSketches.TakenEach && every <= TaskSketches.MostEvery / 2) {
+      taken = 0
+      every *= 2
+      // As at the beginning: 1 to k, or the first rows of each k would never be taken.
+      untilTaken = 1 + TaskSketches.phase(exchange.id, mapPartition, every)
     }
   }
 
@@ -72,6 +87,12 @@ private[count] final class TaskSketches(
 }
 
 private[count] object TaskSketches {
+
+  /** Rows that a task takes before it takes half as many of those that follow. */
+  val TakenEach: Int = 8192
+
+  /** k at most, where it is not set to more. */
+  val MostEvery: Int = 1 << 20
 
   /** Rows that a task passes over before the first that it takes, in [0, every). Mixed, so that it goes
     * through all of them whatever `every` is, from task to task as from batch to batch. */

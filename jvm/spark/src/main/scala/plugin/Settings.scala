@@ -155,8 +155,8 @@ object Settings extends Logging {
     "spark.keyroute.statistics.sample",
     "1",
     "integer",
-    "Keys, pairs and pairs of slots are counted in every so many-th row, for as many rows; slots " +
-      "and partitions in every row.",
+    "Keys, pairs and pairs of slots are counted in every so many-th row, for as many rows, and more " +
+      "sparsely in tasks of many rows; slots and partitions in every row.",
     between(1L, 1000000L)(_).toInt
   )
 

@@ -20,10 +20,20 @@ trait RouteObserver {
   /** Whether it wants the hash of the upstream key, too; asked once. */
   def wantsUpstreamHash: Boolean
 
-  /** @param fingerprint
-    *   of the routing columns; 0 where the group has none
+  /** Whether it wants to know the next row's keys; asked before each row. */
+  def wantsKeys: Boolean
+
+  /** A row whose keys are not wanted.
     * @param byEntry
     *   whether the key has an entry of its own in the table
+    */
+  def routed(hash: Int, partition: Int, byEntry: Boolean): Unit
+
+  /** A row whose keys are wanted.
+    * @param fingerprint
+    *   of the routing columns; 0 where the group has none
+    * @param byEntry
+    *   the same
     * @param fromKnown
     *   whether the key that routed the row to the upstream operator is known
     * @param upstream
@@ -51,7 +61,8 @@ object RouteKey {
   }
 
   /** Routing by a table, each row observed: hashes and fingerprints of its key and of the upstream
-    * key come out of one projection.
+    * key come out of one projection, which has only what is asked for: a fingerprint costs about as
+    * much as Spark's hash.
     *
     * @param upstream
     *   over the rows
@@ -76,6 +87,12 @@ object RouteKey {
     private val hasUpstreamHash = hasUpstream && observer.wantsUpstreamHash
     private val noted = notes.orNull
     private val labelled = labels.orNull
+    private val looksUp = hasFingerprint && table.explicit.size > 0
+    private val needsFingerprint = looksUp || labels.isDefined
+    private val needed = UnsafeProjection.create(
+      key.hash +: Option.when(needsFingerprint)(key.fingerprint).toSeq,
+      input
+    )
     private val numbers = UnsafeProjection.create(
       Seq(key.hash, key.fingerprint) ++ (
         if (notes.isDefined) Seq(KeyHash(key.key, key.key.indices).fingerprint)
@@ -84,11 +101,24 @@ object RouteKey {
       input
     )
 
-    override def partition(row: InternalRow): Int = {
+    override def partition(row: InternalRow): Int =
+      if (observer.wantsKeys) partitionAndKeys(row)
+      else {
+        val all = needed(row)
+        val hash = all.getInt(0)
+        val fingerprint = if (needsFingerprint) all.getLong(1) else 0L
+        val entry = if (looksUp) table.explicit.lookup(fingerprint) else -1
+        val target = if (entry >= 0) entry else table.routeBySlot(hash)
+        if (labelled != null) labelled.see(fingerprint, row)
+        observer.routed(hash, target, entry >= 0)
+        target
+      }
+
+    private def partitionAndKeys(row: InternalRow): Int = {
       val all = numbers(row)
       val hash = all.getInt(0)
       val fingerprint = all.getLong(1)
-      val entry = if (hasFingerprint) table.explicit.lookup(fingerprint) else -1
+      val entry = if (looksUp) table.explicit.lookup(fingerprint) else -1
       val target = if (entry >= 0) entry else table.routeBySlot(hash)
       if (labelled != null) labelled.see(fingerprint, row)
       if (noted == null)

@@ -74,6 +74,30 @@ class RouteKeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("a row whose keys are not wanted goes where it would if they were") {
+    val columns = attributes(Seq(StringType))
+    val shape = shapeOf(columns, 4, Seq(0))
+    val rows = Seq("a", "b", "c", "d", "e")
+      .map(k => unsafe(InternalRow(UTF8String.fromString(k)), columns))
+    val turned = Array.tabulate(shape.slots)(s => (s + 1) % 4)
+    def each(table: GroupTable, wanted: Boolean): Seq[(Int, Int, Boolean, Long)] = {
+      val observed = new Recorder
+      observed.wanting = wanted
+      val key = RouteKey.byTable(KeyHash(columns, Seq(0)), None, columns, table, observed)
+      rows.map { row =>
+        assert(key.partition(row) == observed.partition)
+        (observed.hash, observed.partition, observed.byEntry, observed.fingerprint)
+      }
+    }
+    val (_, partition, _, fingerprint) = each(GroupTable.empty(shape), wanted = true)(2)
+    val entry = GroupTable.build(shape, Array(fingerprint), Array((partition + 1) % 4), turned)
+    Seq(GroupTable.empty(shape), entry).foreach { table =>
+      val unwanted = each(table, wanted = false)
+      assert(unwanted == each(table, wanted = true).map(_.copy(_4 = 0L)))
+      assert(unwanted.map(_._3) == Seq(false, false, table eq entry, false, false))
+    }
+  }
+
   test("a group without routing columns never looks up a fingerprint") {
     val columns = attributes(Seq(IntegerType))
     val observed = new Recorder
@@ -124,6 +148,13 @@ object RouteKeySuite {
     var byEntry = false
     var hash, upstreamHash = 0
     override def wantsUpstreamHash: Boolean = true
+    var wanting = true
+    override def wantsKeys: Boolean = wanting
+    override def routed(h: Int, p: Int, b: Boolean): Unit = {
+      hash = h
+      partition = p
+      byEntry = b
+    }
     override def routed(
         h: Int,
         f: Long,

@@ -1,0 +1,78 @@
+package org.apache.spark.sql.keyroute.count
+
+import java.util.UUID
+
+import scala.jdk.CollectionConverters._
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.keyroute.core.table.GroupTable
+import io.keyroute.proto.v1.MapTaskCounts
+
+/** What a task of many rows takes of them. */
+class TaskSketchesSuite extends AnyFunSuite {
+  import TaskSketches.TakenEach
+
+  private val table = GroupTable.empty(Reports.shape(0))
+  private val id = ExchangeId(UUID.fromString("00000000-0000-0000-0000-000000000001"), 3, 0, 0)
+
+  /** A task sees the keys, one a row; how many it took. */
+  private def taken(keys: Iterator[Long], sample: Int = 1): (Int, MapTaskCounts) = {
+    val limits = CountLimits(32768, 0, sample)
+    val sketches = new TaskSketches(table, CountedExchange(id, 0, limits, None, false), 5)
+    var rows = 0
+    keys.foreach { key =>
+      val slot = (key % table.shape.slots).toInt
+      if (sketches.takesNext) {
+        rows += 1
+        sketches.take(slot, key, fromKnown = false, 0, 0)
+      } else sketches.pass(slot)
+    }
+    val counts = MapTaskCounts.newBuilder()
+    sketches.addTo(counts, 1)
+    rows -> counts.build()
+  }
+
+  private def weights(counts: MapTaskCounts): Map[Long, Long] = {
+    val keys = counts.getKeys
+    keys.getFingerprintsList.asScala.map(_.longValue)
+      .zip(keys.getCountsList.asScala.map(_.longValue)).toMap
+  }
+
+  test("a task of few rows takes them all") {
+    val (rows, counts) = taken(Iterator.tabulate(TakenEach)(_ % 100L))
+    assert(rows == TakenEach)
+    assert(weights(counts) == (0L until 100L).map(k =>
+      k -> (0 until TakenEach).count(_ % 100 == k).toLong
+    ).toMap)
+  }
+
+  test("of a million rows it takes some, for all, and slots stay exact") {
+    val random = new Random(7)
+    // Key k has 2^-k-1 of the rows.
+    val keys = Array.fill(1000000) {
+      math.min(30, java.lang.Long.numberOfTrailingZeros(random.nextLong())).toLong
+    }
+    val (rows, counts) = taken(keys.iterator)
+    assert(rows > 6 * TakenEach && rows < 7 * TakenEach)
+    assert(math.abs(counts.getKeys.getRows - keys.length) < 256)
+    val found = weights(counts)
+    val exact = keys.groupBy(identity).map { case (k, all) => k -> all.length.toLong }
+    // Within five standard deviations of a sample that takes at least one of 128.
+    (0L to 5L).foreach { k =>
+      assert(math.abs(found(k) - exact(k)) < 5 * math.sqrt(128.0 * exact(k)), s"key $k")
+    }
+    val slots = keys.groupBy(_ % table.shape.slots).map { case (s, all) => s -> all.length.toLong }
+    val counted = counts.getSlotsList.asScala.map(_.longValue)
+      .zip(counts.getSlotRowsList.asScala.map(_.longValue)).toMap
+    assert(counted == slots)
+  }
+
+  test("what is set comes on top") {
+    val (rows, counts) = taken(Iterator.fill(10 * TakenEach)(1L), sample = 4)
+    // The first of them for four rows each, those of the other six tenths for eight.
+    assert(math.abs(rows - TakenEach - 6 * TakenEach / 8) <= 1)
+    assert(math.abs(weights(counts)(1L) - 10 * TakenEach) < 4 + 8)
+  }
+}
