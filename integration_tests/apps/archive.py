@@ -1,7 +1,4 @@
-"""Writes the archives of Spark's classes that tests start with, one for each class path they have.
-
-python -m apps.archive
-"""
+"""Writes the archives of Spark's classes that tests start with, one for each class path they have."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ private[count] final class TaskSketches(
     }
     untilTaken = every
     taken += 1
-    if (taken == TaskSketches.TakenEach && every <= TaskSketches.MostEvery / 2) {
+    if (taken == TaskSketches.TakenEach) {
       taken = 0
       every *= 2
       // As at the beginning: 1 to k, or the first rows of each k would never be taken.
@@ -90,9 +90,6 @@ private[count] object TaskSketches {
 
   /** Rows that a task takes before it takes half as many of those that follow. */
   val TakenEach: Int = 8192
-
-  /** k at most, where it is not set to more. */
-  val MostEvery: Int = 1 << 20
 
   /** Rows that a task passes over before the first that it takes, in [0, every). Mixed, so that it goes
     * through all of them whatever `every` is, from task to task as from batch to batch. */

@@ -61,8 +61,7 @@ object RouteKey {
   }
 
   /** Routing by a table, each row observed: hashes and fingerprints of its key and of the upstream
-    * key come out of one projection, which has only what is asked for: a fingerprint costs about as
-    * much as Spark's hash.
+    * key come out of one projection, which has only what the observer wants of the row.
     *
     * @param upstream
     *   over the rows
@@ -89,7 +88,8 @@ object RouteKey {
     private val labelled = labels.orNull
     private val looksUp = hasFingerprint && table.explicit.size > 0
     private val needsFingerprint = looksUp || labels.isDefined
-    private val needed = UnsafeProjection.create(
+    // A task whose rows are all observed with their keys has no use for it.
+    private lazy val needed = UnsafeProjection.create(
       key.hash +: Option.when(needsFingerprint)(key.fingerprint).toSeq,
       input
     )
@@ -107,18 +107,21 @@ object RouteKey {
         val all = needed(row)
         val hash = all.getInt(0)
         val fingerprint = if (needsFingerprint) all.getLong(1) else 0L
-        val entry = if (looksUp) table.explicit.lookup(fingerprint) else -1
+        val entry = entryOf(fingerprint)
         val target = if (entry >= 0) entry else table.routeBySlot(hash)
         if (labelled != null) labelled.see(fingerprint, row)
         observer.routed(hash, target, entry >= 0)
         target
       }
 
+    private def entryOf(fingerprint: Long): Int =
+      if (looksUp) table.explicit.lookup(fingerprint) else -1
+
     private def partitionAndKeys(row: InternalRow): Int = {
       val all = numbers(row)
       val hash = all.getInt(0)
       val fingerprint = all.getLong(1)
-      val entry = if (looksUp) table.explicit.lookup(fingerprint) else -1
+      val entry = entryOf(fingerprint)
       val target = if (entry >= 0) entry else table.routeBySlot(hash)
       if (labelled != null) labelled.see(fingerprint, row)
       if (noted == null)

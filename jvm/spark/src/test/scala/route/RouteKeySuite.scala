@@ -90,7 +90,7 @@ class RouteKeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
     val (_, partition, _, fingerprint) = each(GroupTable.empty(shape), wanted = true)(2)
-    val entry = GroupTable.build(shape, Array(fingerprint), Array((partition + 1) % 4), turned)
+    val entry = GroupTable.build(shape, Array(fingerprint), Array((partition + 2) % 4), turned)
     Seq(GroupTable.empty(shape), entry).foreach { table =>
       val unwanted = each(table, wanted = false)
       assert(unwanted == each(table, wanted = true).map(_.copy(_4 = 0L)))
