@@ -1,4 +1,4 @@
-"""Writes the archives of Spark's classes that tests start with, one for each class path they have."""
+"""Writes the archives of Spark's classes that tests start with, one for each class path."""
 
 from __future__ import annotations
 

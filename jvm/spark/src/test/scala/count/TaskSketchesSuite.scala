@@ -18,9 +18,13 @@ class TaskSketchesSuite extends AnyFunSuite {
   private val id = ExchangeId(UUID.fromString("00000000-0000-0000-0000-000000000001"), 3, 0, 0)
 
   /** A task sees the keys, one a row; how many it took. */
-  private def taken(keys: Iterator[Long], sample: Int = 1): (Int, MapTaskCounts) = {
+  private def taken(
+      keys: Iterator[Long],
+      sample: Int = 1,
+      task: Int = 5
+  ): (Int, MapTaskCounts) = {
     val limits = CountLimits(32768, 0, sample)
-    val sketches = new TaskSketches(table, CountedExchange(id, 0, limits, None, false), 5)
+    val sketches = new TaskSketches(table, CountedExchange(id, 0, limits, None, false), task)
     var rows = 0
     keys.foreach { key =>
       val slot = (key % table.shape.slots).toInt
@@ -67,6 +71,14 @@ class TaskSketchesSuite extends AnyFunSuite {
     val counted = counts.getSlotsList.asScala.map(_.longValue)
       .zip(counts.getSlotRowsList.asScala.map(_.longValue)).toMap
     assert(counted == slots)
+  }
+
+  test("which of the sampled rows are taken differs from task to task") {
+    val first = (0 until 100).count { task =>
+      val keys = Iterator.fill(TakenEach)(1L) ++ Iterator(2L, 3L)
+      weights(taken(keys, task = task)._2).contains(2L)
+    }
+    assert(first > 20 && first < 80)
   }
 
   test("what is set comes on top") {
