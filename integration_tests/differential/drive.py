@@ -160,6 +160,8 @@ class Drive:
             self.lane.kill_an_executor()
             self.happened.append(happened)
             return
+        if fault.point == "commit":
+            self._wait_for_more_or_rest(batch)
         self.lane.kill()
         if fault.kind in ("lost", "damaged") and not self._harm(fault.kind, batch):
             happened = f"driver at {fault.point}"
@@ -177,6 +179,16 @@ class Drive:
                 return False
             time.sleep(_POLL_S)
         return False
+
+    def _wait_for_more_or_rest(self, batch: int) -> None:
+        """Until the next batch has begun, or there is none.
+
+        A query of Spark's that starts after a batch, before the no-data batch that is due after it,
+        leaves that out; the rows come in a later batch than in the run that was not killed.
+        """
+        self.lane.send("settle")
+        while not (self._is_there("offsets", batch + 1) or self.lane.has_answered()):
+            time.sleep(_POLL_S)
 
     def _is_there(self, point: str, batch: int) -> bool:
         ours = self.checkpoint / "keyroute"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -43,6 +44,11 @@ class Lane:
         assert process.stdin is not None
         process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
         process.stdin.flush()
+
+    def has_answered(self) -> bool:
+        """Whether `answer` would not wait: there is an answer, or the process has ended."""
+        assert self._process is not None
+        return bool(select.select([self._process.stdout], [], [], 0)[0])
 
     def answer(self) -> Any:
         """The answer to what was sent."""
