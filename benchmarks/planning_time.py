@@ -17,12 +17,12 @@ import numpy as np
 from planning_time_periods import PARTS, period, places, rearranged
 
 from keyroute import planners
+from keyroute.core.compiled import COMPILES
 from keyroute.core.graph import history
 from keyroute.core.plan import Plan, PlanRequest, PlanSettings
 from keyroute.core.statistics import Period
 from keyroute.core.table import RoutingTables, no_tables
 from keyroute.planners.assignment import pose
-from keyroute.planners.compiled import COMPILES
 from keyroute.planners.metis_cut import cut
 
 ROUNDS = 5

@@ -1,10 +1,13 @@
-"""Distinct values of large integer arrays and where they are, without a compiler.
+"""Distinct values of large integer arrays and where they are.
 
 NumPy's own way to both (`unique` with its inverse) sorts an array of indices, and `searchsorted`
 walks a tree from afar for each value: several times slower on the 10^6 pairs that a plan may have.
 """
 
 from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,12 +51,23 @@ class Positions:
             hit = self._known[at] == values
             found[hit] = at[hit]
             return found
+        loops = _loops()
+        if loops is not None:
+            self._find(loops, values, found)
+            return found
         if self._table is None:
             self._table = _table(self._known, self._bits)
         for low in range(0, len(values), BLOCK):
             block = slice(low, low + BLOCK)
             self._look_up(self._table, values[block], found[block])
         return found
+
+    def _find(self, loops: ModuleType, values: Int64Array, found: Int64Array) -> None:
+        known, shift = self._known.view(np.uint64), np.uint64(64 - self._bits)
+        if self._table is None:
+            self._table = np.full(1 << self._bits, -1, np.int32)
+            loops.fill(known, shift, self._table)
+        loops.find(known, shift, self._table, values.view(np.uint64), found)
 
     def _look_up(self, table: Int32Array, values: Int64Array, found: Int64Array) -> None:
         bucket = _buckets(values, self._bits)
@@ -83,6 +97,14 @@ def ranked(codes: Int64Array, most: int) -> tuple[Int64Array, Int32Array]:
     inverse = np.empty(count, np.int32)
     inverse[packed & ((1 << low) - 1)] = np.cumsum(first, dtype=np.int32) - 1
     return ordered[first], inverse
+
+
+@cache
+def _loops() -> ModuleType | None:
+    """The compiled loops, where there is a compiler; loaded by the first who needs them."""
+    from keyroute.core import buckets
+
+    return buckets if buckets.COMPILES else None
 
 
 def _table(known: Int64Array, bits: int) -> Int32Array:

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from keyroute.core.graph import Counted, FloatArray, KeyHistory, faded
+from keyroute.core.compiled import COMPILES, compiled
+from keyroute.core.graph import FloatArray, KeyHistory, faded
 from keyroute.core.table import Int32Array
-from keyroute.planners.compiled import COMPILES, compiled
 
 KEEP = 0.7
 """Share that a half-life's score keeps when the next period is foretold."""
@@ -36,7 +36,10 @@ def best_half_life(
     """
     if len(history.periods) < 2 or not (assignment >= 0).any():
         return otherwise
-    pulls = np.stack([_pull(history, of, assignment, partitions) for of in history.periods])
+    pulls = np.zeros((len(history.periods), len(history.group), partitions))
+    add = add_pairs if COMPILES else add_pairs_at_once
+    for period, pull in zip(history.periods, pulls, strict=True):
+        add(period.pair_from, period.pair_to, period.pair_rows, assignment, pull)
     fades = np.array([faded(1, half_life) for half_life in half_lives])
     followed = foretold(pulls, fades) if COMPILES else foretold_at_once(pulls, fades)
     rows = np.maximum(pulls[1:].sum(axis=(1, 2)), 1e-300)
@@ -50,16 +53,6 @@ def _score(hits: FloatArray) -> float:
     for hit in hits:
         score, weight = KEEP * score + (1 - KEEP) * float(hit), KEEP * weight + 1 - KEEP
     return score / weight
-
-
-def _pull(
-    history: KeyHistory, period: Counted, assignment: Int32Array, partitions: int
-) -> FloatArray:
-    """Rows that each key shares with the keys of each partition in a period (V, n)."""
-    pull = np.zeros((len(history.group), partitions))
-    add = add_pairs if COMPILES else add_pairs_at_once
-    add(period.pair_from, period.pair_to, period.pair_rows, assignment, pull)
-    return pull
 
 
 @compiled

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from keyroute.core.compiled import compiled
 from keyroute.core.graph import FloatArray
 from keyroute.core.table import Int32Array, Int64Array
-from keyroute.planners.compiled import compiled
 
 ROUNDS = 4
 CLUSTERS_OF_A_PARTITION = 40

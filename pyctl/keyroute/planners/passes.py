@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from keyroute.core.compiled import compiled
 from keyroute.core.graph import FloatArray
 from keyroute.core.table import Int32Array, Int64Array
-from keyroute.planners.compiled import compiled
 
 
 @compiled

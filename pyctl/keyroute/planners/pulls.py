@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.sparse import csr_array
 
+from keyroute.core.compiled import COMPILES, compiled
 from keyroute.core.graph import FloatArray
 from keyroute.core.table import Int32Array
-from keyroute.planners.compiled import COMPILES, compiled
 
 
 def pulls(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keyroute.core import distinct as module
 from keyroute.core.distinct import BLOCK, FEW, Positions, distinct, ranked
 
 
@@ -15,9 +16,14 @@ def test_distinct_values_ascend() -> None:
     assert distinct(np.empty(0, np.int64)).tolist() == []
 
 
+@pytest.mark.parametrize("compiles", [True, False])
 @pytest.mark.parametrize("asked", [FEW - 1, FEW, BLOCK + 1])
 @pytest.mark.parametrize("step", [1, 1 << 32, 0x1E3779B97F4A7C15, 0x9E3779B97F4A7C15 - (1 << 64)])
-def test_each_value_is_found_where_it_is_and_no_other(asked: int, step: int) -> None:
+def test_each_value_is_found_where_it_is_and_no_other(
+    asked: int, step: int, compiles: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not compiles:
+        monkeypatch.setattr(module, "_loops", lambda: None)
     # At even distances, as a bad hash would have them; every other one is not known.
     values = np.arange(-20_000, 20_000) * np.int64(step)
     known = np.sort(values[::2])

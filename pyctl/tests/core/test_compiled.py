@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyroute.planners import compiled
+from keyroute.core import compiled
 
 
 def test_without_a_folder_to_keep_it_in_a_loop_is_compiled_all_the_same(
