@@ -40,3 +40,27 @@ FIXED = (
         (Trial({2: 7, 4: 8, 5: None}, (Fault("driver", 5, "commit"),)),),
     ),
 )
+
+# What needs a cluster: an executor that dies, and speculative copies of attempts.
+FIXED_CLUSTER = (
+    Scenario(
+        201,
+        "totals",
+        "rocksdb-1",
+        5,
+        (
+            Trial({1: 7, 2: 8}, (Fault("executor", 2, "state"),)),
+            Trial({2: 7, 3: None}, (Fault("copy-after", 2, "route"),)),
+        ),
+    ),
+    Scenario(
+        202, "dedup-then-totals", "hdfs", 5, (Trial({2: 7}, (Fault("executor", 2, "handoff"),)),)
+    ),
+    Scenario(
+        203,
+        "ledger",
+        "rocksdb-2-changelog",
+        5,
+        (Trial({1: 7, 3: 8}, (Fault("copy-before", 2, "route"),)),),
+    ),
+)
