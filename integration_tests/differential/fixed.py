@@ -46,15 +46,16 @@ FIXED_CLUSTER = (
     Scenario(
         201,
         "totals",
-        "rocksdb-1",
+        "rocksdb-2",
         5,
         (
             Trial({1: 7, 2: 8}, (Fault("executor", 2, "state"),)),
             Trial({2: 7, 3: None}, (Fault("copy-after", 2, "route"),)),
         ),
     ),
+    # A copied task puts a switch off with format 1: there are batches enough.
     Scenario(
-        202, "dedup-then-totals", "hdfs", 5, (Trial({2: 7}, (Fault("executor", 2, "handoff"),)),)
+        202, "dedup-then-totals", "hdfs", 7, (Trial({1: 7}, (Fault("executor", 3, "state"),)),)
     ),
     Scenario(
         203,
