@@ -1,15 +1,9 @@
 package io.keyroute.bench
 
-import java.nio.file.{Files, Path, Paths}
-
 import scala.collection.mutable
-import scala.io.Source
-import scala.jdk.CollectionConverters._
-import scala.util.hashing.MurmurHash3
 
 /** How many of the truly heaviest keys each counter finds in the same memory: on streams by Zipf's
-  * law and, where a folder is given, on the pairs of its files. A file is a CSV of two columns with a
-  * header line. Writes a table in Markdown.
+  * law and, where a folder is given, on the pairs of its files. Writes a table in Markdown.
   *
   * `./sbt "bench/runMain io.keyroute.bench.SketchRecall [FOLDER]"` */
 object SketchRecall {
@@ -24,11 +18,12 @@ object SketchRecall {
     println("| stream | bytes | counter | counters | measured | top 100 | top 1,000 | top 10,000 |")
     println("|---|---|---|---|---|---|---|---|")
     Seq(0.8, 1.0, 1.2, 1.5).foreach { exponent =>
-      val stream = ZipfStream(Rows, Distinct, exponent).map(Key(_, 0))
-      compare(s"Zipf $exponent", stream, Competitors.keys)
+      val stream = PairStream(s"Zipf $exponent", Rows, Distinct)
+      compare(stream.name, stream.keys, Competitors.keys)
     }
-    args.headOption.toSeq.flatMap(folder => files(Paths.get(folder))).foreach { file =>
-      compare(file.getFileName.toString.stripSuffix(".csv"), pairsOf(file), Competitors.pairs)
+    args.headOption.toSeq.flatMap(PairStream.files).foreach { file =>
+      val stream = PairStream(file, Rows, Distinct)
+      compare(stream.name, stream.pairs, Competitors.pairs)
     }
   }
 
@@ -48,19 +43,4 @@ object SketchRecall {
         s"${recalls.mkString(" | ")} |")
     }
   }
-
-  private def files(folder: Path): Seq[Path] = {
-    val all = Files.list(folder)
-    try all.iterator.asScala.toSeq.filter(_.toString.endsWith(".csv")).sorted
-    finally all.close()
-  }
-
-  private def pairsOf(file: Path): Array[Key] = {
-    val source = Source.fromFile(file.toFile, "UTF-8")
-    try source.getLines().drop(1).map(_.split(',')).map(c => Key(hash(c(0)), hash(c(1)))).toArray
-    finally source.close()
-  }
-
-  private def hash(text: String): Long =
-    (MurmurHash3.stringHash(text).toLong << 32) | (MurmurHash3.stringHash(text, 7) & 0xffffffffL)
 }

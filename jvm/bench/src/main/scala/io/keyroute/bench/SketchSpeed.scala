@@ -9,42 +9,48 @@ import io.keyroute.core.sketch.{LongSpaceSaving, PairSpaceSaving, SlotPairCounts
 
 /** What [[SpaceSavingBench]] measures, in CPU time of the thread: for a machine that is not quiet, where
   * JMH's wall time tells nothing. The best of several passes over a stream, in turns; a table in Markdown.
+  * Where a folder is given, its files are streams, too.
   *
-  * `./sbt "bench/runMain io.keyroute.bench.SketchSpeed"` */
+  * `./sbt "bench/runMain io.keyroute.bench.SketchSpeed [FOLDER]"` */
 object SketchSpeed {
   private val Passes = 25
   private val threads = ManagementFactory.getThreadMXBean
 
   def main(args: Array[String]): Unit = {
-    println(
-      "| counters | keyroute, key | keyroute, pair | matrix of slots | DataSketches | stream-lib |"
-    )
-    println("|---|---|---|---|---|---|")
-    Seq(1000, 30000).foreach { counters =>
-      val stream = ZipfStream(1 << 20, counters * 10, 1.0)
+    println("| stream | counters | keyroute, key | keyroute, pair | matrix of slots | " +
+      "DataSketches | stream-lib |")
+    println("|---|---|---|---|---|---|---|")
+    val made = Seq("Zipf 0.8", "Zipf 1.0", "Zipf 1.2", "Zipf 1.5")
+    for {
+      name <- made ++ args.headOption.toSeq.flatMap(PairStream.files)
+      counters <- Seq(1000, 30000)
+    } {
+      val stream = PairStream(name, 1 << 20, counters * 10)
       val keys = new LongSpaceSaving(counters)
       val pairs = new PairSpaceSaving(counters)
       val cells = new SlotPairCounts(65536)
       val longs = new LongsSketch(Competitors.mapSizeFor(counters))
       val lib = new StreamSummary[java.lang.Long](counters)
       val updates = Seq[Update](
-        key => keys.offer(key),
-        key => pairs.offer(key, ~key),
-        key => cells.add((key >>> 54).toInt, (~key >>> 54).toInt),
-        key => longs.update(key),
-        key => lib.offer(key): Unit
+        (left, _) => keys.offer(left),
+        (left, right) => pairs.offer(left, right),
+        (left, right) => cells.add((left >>> 54).toInt, (right >>> 54).toInt),
+        (left, _) => longs.update(left),
+        (left, _) => lib.offer(left): Unit
       )
       val nanos = Seq.fill(Passes)(updates.map(cpuTime(stream, _))).transpose.map(_.min)
-      println(s"| $counters | ${nanos.map(n => f"$n%.0f ns").mkString(" | ")} |")
+      println(
+        s"| ${stream.name} | $counters | ${nanos.map(n => f"$n%.0f ns").mkString(" | ")} |"
+      )
     }
   }
 
   /** Of one update. */
-  private def cpuTime(stream: Array[Long], update: Update): Double = {
+  private def cpuTime(stream: PairStream, update: Update): Double = {
     val began = threads.getCurrentThreadCpuTime
     var i = 0
     while (i < stream.length) {
-      update(stream(i))
+      update(stream.left(i), stream.right(i))
       i += 1
     }
     (threads.getCurrentThreadCpuTime - began).toDouble / stream.length
@@ -52,6 +58,6 @@ object SketchSpeed {
 
   /** Not a function, which would box the keys. */
   private trait Update {
-    def apply(key: Long): Unit
+    def apply(left: Long, right: Long): Unit
   }
 }

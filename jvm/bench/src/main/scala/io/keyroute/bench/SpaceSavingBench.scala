@@ -8,9 +8,10 @@ import org.openjdk.jmh.annotations._
 
 import io.keyroute.core.sketch.{LongSpaceSaving, PairSpaceSaving, SlotPairCounts}
 
-/** The update that each counted row pays: keys by Zipf's law with exponent 1, ten times as many as
-  * the sketches hold, so that they forget keys all the time. Beside them what Spark ships: frequent
-  * items of Apache DataSketches and stream-lib's stream summary. */
+/** The update that each counted row pays. Keys by Zipf's law are ten times as many as the sketches
+  * hold, so that they forget keys all the time; a real stream is the file of it, as
+  * `-p stream=FILE.csv`. Beside them what Spark ships: frequent items of Apache DataSketches and
+  * stream-lib's stream summary. */
 @State(Scope.Thread)
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -19,7 +20,10 @@ class SpaceSavingBench {
   @Param(Array("1000", "30000"))
   var counters: Int = _
 
-  private var stream: Array[Long] = _
+  @Param(Array("Zipf 0.8", "Zipf 1.0", "Zipf 1.2", "Zipf 1.5"))
+  var stream: String = _
+
+  private var rows: PairStream = _
   private var keys: LongSpaceSaving = _
   private var pairs: PairSpaceSaving = _
   private var slotPairs: SlotPairCounts = _
@@ -29,55 +33,60 @@ class SpaceSavingBench {
 
   @Setup
   def setUp(): Unit = {
-    stream = ZipfStream(1 << 20, counters * 10, 1.0)
+    rows = PairStream(stream, 1 << 20, counters * 10)
     keys = new LongSpaceSaving(counters)
     pairs = new PairSpaceSaving(counters)
     slotPairs = new SlotPairCounts(65536)
     longs = new LongsSketch(Competitors.mapSizeFor(counters))
     summary = new StreamSummary(counters)
-    stream.foreach { key =>
-      keys.offer(key)
-      pairs.offer(key, ~key)
-      slotPairs.add(slot(key), slot(~key))
-      longs.update(key)
-      summary.offer(key)
+    (0 until rows.length).foreach { i =>
+      val (left, right) = (rows.left(i), rows.right(i))
+      keys.offer(left)
+      pairs.offer(left, right)
+      slotPairs.add(slot(left), slot(right))
+      longs.update(left)
+      summary.offer(left)
     }
   }
 
   @Benchmark
   def offerKey(): Long = {
-    val key = advance()
-    keys.offer(key)
+    advance()
+    keys.offer(rows.left(next))
     keys.rows
   }
 
   @Benchmark
   def offerPair(): Long = {
-    val key = advance()
-    pairs.offer(key, ~key)
+    advance()
+    pairs.offer(rows.left(next), rows.right(next))
     pairs.rows
   }
 
   @Benchmark
   def addSlotPair(): Int = {
-    val key = advance()
-    slotPairs.add(slot(key), slot(~key))
+    advance()
+    slotPairs.add(slot(rows.left(next)), slot(rows.right(next)))
     slotPairs.size
   }
 
   @Benchmark
   def dataSketches(): Long = {
-    longs.update(advance())
+    advance()
+    longs.update(rows.left(next))
     longs.getStreamLength
   }
 
   @Benchmark
-  def streamLib(): Boolean = summary.offer(advance())
+  def streamLib(): Boolean = {
+    advance()
+    summary.offer(rows.left(next))
+  }
 
   private def slot(key: Long): Int = (key >>> 54).toInt
 
-  private def advance(): Long = {
-    next = (next + 1) & (stream.length - 1)
-    stream(next)
+  private def advance(): Unit = {
+    next += 1
+    if (next == rows.length) next = 0
   }
 }
