@@ -59,7 +59,7 @@ def _rows(before: GroupTable, after: GroupTable, group: GroupStatistics, period:
         share = float(rest[changed].sum()) / max(float(rest.sum()), 1e-300)
     else:
         share = float(changed.mean())
-    return float(counts[counted] @ chance[counted]) + left * share
+    return float((counts * chance)[counted].sum()) + left * share
 
 
 def _keys(before: GroupTable, after: GroupTable, periods: tuple[Period, ...]) -> int:

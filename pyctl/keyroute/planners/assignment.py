@@ -90,7 +90,8 @@ class Problem:
         """Weight of keys that leave their partition; unknown ones leave it with chance 1 - 1/n."""
         known = self.home >= 0
         moved = np.where(known, self.home != assignment, 1.0 - 1.0 / self.partitions)
-        return float(self.graph.weight @ moved)
+        # Not `@`: that would be work for all processors, which costs more than it saves.
+        return float((self.graph.weight * moved).sum())
 
     def worth(self, assignment: Int32Array, known_local: float | None = None) -> float:
         """The objective: local weight, which may be known, less what moves and overload cost."""
