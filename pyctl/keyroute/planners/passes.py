@@ -123,10 +123,10 @@ def exchange(
         gain = pull[key, there] - pull[key, here]
         if gain <= 0:
             continue
-        others = np.flatnonzero(
-            (at == there) & (pull[:, there] - pull[:, here] < gain) & (load[:, 0] > 0)
-        )
+        others = np.flatnonzero(at == there)
         loss = pull[others, there] - pull[others, here]
+        cheaper = (loss < gain) & (load[others, 0] > 0)
+        others, loss = others[cheaper], loss[cheaper]
         # Of negative losses, the largest load first: it is a gain, and makes the most room.
         others = others[np.argsort(loss / load[others, 0])]
         room = loads[there] + load[key]
