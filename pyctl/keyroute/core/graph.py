@@ -155,13 +155,11 @@ class KeyHistory:
         return faded_rows
 
     def _of_pairs(self, decay: Sequence[float]) -> FloatArray:
-        counted = [of for of in zip(self.pairs, decay, strict=True) if of[1]]
-        if not counted:
-            return np.zeros(len(self.edge_from))
-        at = np.concatenate([of.pair for of, _ in counted])
-        rows = np.concatenate([by * of.rows for of, by in counted])
-        summed = np.bincount(at, rows, minlength=len(self.edge_from))
-        return _summable(summed.astype(np.float64, copy=False))
+        rows = np.zeros(len(self.edge_from))
+        for counted, by in zip(self.pairs, decay, strict=True):
+            if by:
+                np.add.at(rows, counted.pair, by * counted.rows)
+        return _summable(rows)
 
     def _by_group(self, of_keys: FloatArray) -> FloatArray:
         return np.bincount(self.group, of_keys, minlength=len(self.shapes)).astype(np.float64)
