@@ -121,9 +121,9 @@ def pose(
         of = load[graph.members(index)]
         total[index] += of.sum(axis=0)
         heaviest[index] = of.max(axis=0, initial=0.0)
-    starts = np.zeros(graph.vertices + 1, np.int32)
-    np.cumsum(np.bincount(graph.edge_from, minlength=graph.vertices), out=starts[1:])
     # The pairs are sorted: nothing is to be sorted here.
+    vertices = np.arange(graph.vertices + 1, dtype=np.int32)
+    starts = np.searchsorted(graph.edge_from, vertices).astype(np.int32)
     above = csr_array(
         (graph.edge_weight, graph.edge_to, starts), shape=(graph.vertices, graph.vertices)
     )

@@ -75,7 +75,7 @@ def _cheapest(
 ) -> Int64Array:
     """Keys of overloaded partitions, the least loss for each unit of load first."""
     over = np.maximum(loads - capacity, 0.0)
-    keys = np.flatnonzero((over.max(axis=1) > 0)[at] & (load.max(axis=1) > 0))
+    keys = _overloading(at, load, over)
     others = pull[keys].copy()
     rows = np.arange(len(keys))
     others[rows, at[keys]] = -np.inf
@@ -95,7 +95,7 @@ def _spill(
     What it overloads in turn are lighter keys' places, which `relieve` can empty.
     """
     over = np.maximum(loads - capacity, 0.0) / capacity
-    keys = np.flatnonzero((over.max(axis=1) > 0)[at] & (load.max(axis=1) > 0))
+    keys = _overloading(at, load, over)
     here = at[keys]
     left = np.maximum(loads[here] - load[keys] - capacity, 0.0) / capacity
     put = np.maximum(loads[None] + load[keys][:, None] - capacity, 0.0) / capacity
@@ -108,6 +108,13 @@ def _spill(
     best, to = np.unravel_index(int(value.argmax()), value.shape)
     passes.move(int(keys[best]), int(to), at, load, loads)
     return True
+
+
+def _overloading(at: Int32Array, load: FloatArray, over: FloatArray) -> Int64Array:
+    """Keys with a load of partitions with too much of one."""
+    keys = np.flatnonzero((over.max(axis=1) > 0)[at])
+    loaded: Int64Array = keys[load[keys].max(axis=1) > 0]
+    return loaded
 
 
 def _gaining(at: Int32Array, pull: FloatArray) -> Int64Array:
