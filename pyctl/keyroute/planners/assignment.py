@@ -59,14 +59,15 @@ class Problem:
 
     def loads(self, assignment: Int32Array) -> FloatArray:
         """Loads of each group's partitions (G, n, K), the tail included."""
-        graph, n = self.graph, self.partitions
-        placed = assignment >= 0
-        cell = graph.group[placed].astype(np.int64) * n + assignment[placed]
-        each = [
-            np.bincount(cell, of[placed], minlength=len(graph.shapes) * n).reshape(-1, n)
-            for of in self.load.T
-        ]
-        even: FloatArray = np.stack(each, axis=2) + self.tail[:, None, :] / n
+        return np.stack([self.loads_of(i, assignment) for i in range(len(self.graph.shapes))])
+
+    def loads_of(self, index: int, assignment: Int32Array) -> FloatArray:
+        """Loads of one group's partitions (n, K), the tail included."""
+        members, n = self.graph.members(index), self.partitions
+        # From 1 on: at 0 is what has no partition.
+        at = assignment[members] + 1
+        each = [np.bincount(at, of, minlength=n + 1)[1:] for of in self.load[members].T]
+        even: FloatArray = np.stack(each, axis=1) + self.tail[index] / n
         return even
 
     def attraction(self, assignment: Int32Array, members: slice) -> FloatArray:

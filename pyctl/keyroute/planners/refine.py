@@ -55,7 +55,7 @@ def _pass(problem: Problem, assignment: Int32Array, index: int, pulls: Pulls) ->
     at = assignment[members]  # a view
     load = problem.load[members]
     pull = pulls.of(members)
-    loads = problem.loads(assignment)[index]
+    loads = problem.loads_of(index, assignment)
     capacity = problem.capacity[index] * (1 + _SLACK)
     state = (at, load, pull, loads, capacity)
     unplaced = np.flatnonzero(at < 0)
