@@ -176,24 +176,20 @@ def history(shapes: Sequence[GroupShape], periods: Sequence[Period]) -> KeyHisto
     codes = np.concatenate([np.empty(0, np.int64), *(code for code, _ in ends)])
     pairs, inverse = ranked(codes, 1 << 2 * bits)
     bounds = np.cumsum([0, *(len(code) for code, _ in ends)])
+    edge_from, edge_to = _vertices(pairs, bits)
     return KeyHistory(
         shapes=shapes,
         group=np.repeat(np.arange(len(shapes), dtype=np.int32), sizes),
         fingerprint=np.concatenate(
             [np.empty(0, np.int64), *(of.fingerprints for of in counted.values())]
         ),
-        edge_from=(pairs >> bits).astype(np.int32),
-        edge_to=(pairs & ((1 << bits) - 1)).astype(np.int32),
+        edge_from=edge_from,
+        edge_to=edge_to,
         rows=np.concatenate(
             [np.empty((len(periods), 0)), *(of.rows for of in counted.values())], axis=1
         ),
         pairs=tuple(
-            CountedPairs(
-                pair=inverse[low:high],
-                low=(code >> bits).astype(np.int32),
-                high=(code & ((1 << bits) - 1)).astype(np.int32),
-                rows=rows,
-            )
+            CountedPairs(inverse[low:high], *_vertices(code, bits), rows)
             for (code, rows), low, high in zip(ends, bounds, bounds[1:], strict=False)
         ),
         group_rows=np.array([[_group_rows(s.group, p) for s in shapes] for p in periods]).reshape(
@@ -208,7 +204,9 @@ def _summable(rows: FloatArray) -> FloatArray:
     They become whole multiples of what a sum of all could just tell apart.
     """
     scale = 2.0 ** min(52 - int(np.frexp(rows.sum())[1]), 1000)
-    summable: FloatArray = np.rint(rows * scale) / scale
+    summable: FloatArray = rows * scale
+    np.rint(summable, out=summable)
+    summable /= scale
     return summable
 
 
@@ -226,14 +224,23 @@ def _ends(
             continue
         above = first[up] + counted[up].upstream[edge]
         below = first[down] + counted[down].downstream[edge]
-        low, high = np.minimum(above, below), np.maximum(above, below)
-        code = low << bits | high
+        code = np.minimum(above, below) << bits
+        code |= np.maximum(above, below)
         rows = rows_of_pairs(edge)
-        keep = (low != high) & (rows > 0)
+        keep = (above != below) & (rows > 0)
         whole = bool(keep.all())
         codes.append(code if whole else code[keep])
         counts.append(rows if whole else rows[keep])
     return np.concatenate(codes), np.concatenate(counts)
+
+
+def _vertices(codes: Int64Array, bits: int) -> tuple[Int32Array, Int32Array]:
+    """Lower and higher vertex of each pair of `_ends`."""
+    low, high = np.empty((2, len(codes)), np.int32)
+    # Straight into these: an array of 64 bits between takes longer than all else.
+    np.right_shift(codes, bits, out=low, casting="unsafe")
+    np.bitwise_and(codes, (1 << bits) - 1, out=high, casting="unsafe")
+    return low, high
 
 
 def _group_rows(group: int, period: Period) -> float:

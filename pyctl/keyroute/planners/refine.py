@@ -66,8 +66,9 @@ def _pass(problem: Problem, assignment: Int32Array, index: int, pulls: Pulls) ->
         passes.relieve(_cheapest(*state), *state)
         if not _spill(*state):
             break
-    passes.improve(_gaining(at, pull), *state)
-    passes.exchange(_gaining(at, pull)[:MAX_EXCHANGES], *state)
+    most = _most(pull)
+    passes.improve(_gaining(at, pull, most), *state)
+    passes.exchange(_gaining(at, pull, most)[:MAX_EXCHANGES], *state)
 
 
 def _cheapest(
@@ -117,11 +118,16 @@ def _overloading(at: Int32Array, load: FloatArray, over: FloatArray) -> Int64Arr
     return loaded
 
 
-def _gaining(at: Int32Array, pull: FloatArray) -> Int64Array:
-    """Keys that gain somewhere else, the largest gain first."""
-    most = np.zeros(len(at))
+def _most(pull: FloatArray) -> FloatArray:
+    """What each key has where it has most (m,)."""
+    most = np.zeros(len(pull))
     for of_partition in pull.T:
         np.maximum(most, of_partition, out=most)
+    return most
+
+
+def _gaining(at: Int32Array, pull: FloatArray, most: FloatArray) -> Int64Array:
+    """Keys that gain somewhere else, the largest gain first."""
     gain = most - pull[np.arange(len(at)), at]
     keys = np.flatnonzero(gain > 0)
     return keys[np.argsort(-gain[keys], kind="stable")]
