@@ -1,7 +1,8 @@
-"""Keys that one period counted, and which of them each counted pair has (arrays only)."""
+"""Keys that some periods counted, and which of them each counted pair has (arrays only)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -22,33 +23,29 @@ KeysOfPairs = tuple[Int64Array, Int64Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedKeys:
-    """A group's keys in one period: `fingerprints` ascending and their rows, both (K,).
+    """A group's keys in T periods: `fingerprints` (K,) ascending and their rows in each (T, K).
 
-    A key's rows are the largest of what its sketch and each list of pairs guarantee. For each of
-    the period's edges, `upstream` and `downstream` have the position of each pair's key; they are
-    empty where that end is of another group.
+    A key's rows are the largest of what its sketch and each list of pairs guarantee. `upstream` has
+    the position of each pair's key for each edge that begins at the group, `downstream` for each
+    that ends there. None of the arrays can be written.
     """
 
     fingerprints: Int64Array
     rows: NDArray[np.float64]
-    upstream: tuple[Int64Array, ...]
-    downstream: tuple[Int64Array, ...]
+    upstream: Mapping[EdgeStatistics, Int64Array]
+    downstream: Mapping[EdgeStatistics, Int64Array]
 
 
 def rows_of_keys(group: int, period: Period) -> tuple[Int64Array, NDArray[np.float64]]:
     """Fingerprints of a group's counted keys in one period, ascending, and their rows."""
-    counted = counted_keys(group, period)
-    return counted.fingerprints, counted.rows
+    counted = _of_period(group, period)
+    return counted.fingerprints, counted.rows[0]
 
 
 def keys_of_pairs(edge: EdgeStatistics, period: Period) -> tuple[KeysOfPairs, KeysOfPairs]:
     """Upstream and downstream keys of one of the period's edges."""
-    index = period.edges.index(edge)
-    up, down = (
-        counted_keys(edge.upstream_group, period),
-        counted_keys(edge.downstream_group, period),
-    )
-    return (up.fingerprints, up.upstream[index]), (down.fingerprints, down.downstream[index])
+    up, down = _of_period(edge.upstream_group, period), _of_period(edge.downstream_group, period)
+    return (up.fingerprints, up.upstream[edge]), (down.fingerprints, down.downstream[edge])
 
 
 @lru_cache(maxsize=KEPT)
@@ -60,38 +57,34 @@ def rows_of_pairs(edge: EdgeStatistics) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=KEPT)
-def counted_keys(group: int, period: Period) -> CountedKeys:
-    """A group's keys in one period.
+def _of_period(group: int, period: Period) -> CountedKeys:
+    """The newest answers are kept, since all that is said of a plan begins with them."""
+    return counted_keys(group, (period,))
 
-    The newest answers are kept, since all that is said of a plan begins with them; they cannot be
-    written.
-    """
-    sketches = [g.keys for g in period.groups if g.shape.group == group]
-    lists = [keys.fingerprints for keys in sketches]
-    rows = [(keys.counts - keys.errors).astype(np.float64) for keys in sketches]
-    for edge in period.edges:
-        for end, keys in (
-            (edge.upstream_group, edge.pairs.upstream),
-            (edge.downstream_group, edge.pairs.downstream),
-        ):
-            if end == group:
-                lists.append(keys)
-                rows.append(rows_of_pairs(edge))
-    fingerprints, at = _placed(lists, len(sketches))
-    most = np.zeros(len(fingerprints))
-    for of, guaranteed in zip(at, rows, strict=True):
-        np.maximum(most, np.bincount(of, guaranteed, minlength=len(most)), out=most)
-    for array in (fingerprints, most, *at):
-        array.setflags(write=False)
-    ends = iter(at[len(sketches) :])
-    nothing = np.empty(0, np.int64)
-    both = [
-        [next(ends) if end == group else nothing for end in (e.upstream_group, e.downstream_group)]
-        for e in period.edges
+
+def counted_keys(group: int, periods: Sequence[Period]) -> CountedKeys:
+    """A group's keys in some periods."""
+    of_group = [
+        (t, g.keys) for t, p in enumerate(periods) for g in p.groups if g.shape.group == group
     ]
-    return CountedKeys(
-        fingerprints, most, tuple(up for up, _ in both), tuple(down for _, down in both)
-    )
+    edges = [(t, edge) for t, period in enumerate(periods) for edge in period.edges]
+    begin = [(t, edge) for t, edge in edges if edge.upstream_group == group]
+    end = [(t, edge) for t, edge in edges if edge.downstream_group == group]
+    lists = [
+        *((t, k.fingerprints, (k.counts - k.errors).astype(np.float64)) for t, k in of_group),
+        *((t, edge.pairs.upstream, rows_of_pairs(edge)) for t, edge in begin),
+        *((t, edge.pairs.downstream, rows_of_pairs(edge)) for t, edge in end),
+    ]
+    fingerprints, at = _placed([keys for _, keys, _ in lists], len(of_group))
+    rows = np.zeros((len(periods), len(fingerprints)))
+    for (t, _, guaranteed), of in zip(lists, at, strict=True):
+        np.maximum(rows[t], np.bincount(of, guaranteed, minlength=len(rows[t])), out=rows[t])
+    for array in (fingerprints, rows, *at):
+        array.setflags(write=False)
+    of_pairs = iter(at[len(of_group) :])
+    upstream = {edge: next(of_pairs) for _, edge in begin}
+    downstream = {edge: next(of_pairs) for _, edge in end}
+    return CountedKeys(fingerprints, rows, upstream, downstream)
 
 
 def _placed(lists: list[Int64Array], sketches: int) -> tuple[Int64Array, list[Int64Array]]:

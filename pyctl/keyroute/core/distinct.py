@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from functools import cache
 from types import ModuleType
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from keyroute.core.table import Int32Array, Int64Array
+if TYPE_CHECKING:
+    from keyroute.core.table import Int32Array, Int64Array
+
+Number = TypeVar("Number", bound=np.generic)
 
 FEW = 4096
 """So few values are not worth a table to find them by."""
+
+FEW_OF = 1 / 8
+"""Nor are they if they are a smaller share of those that are known."""
 
 BLOCK = 1 << 15
 """Values that are looked up at once: what is made of them stays in the processor's cache."""
@@ -43,14 +50,12 @@ class Positions:
 
     def __call__(self, values: Int64Array) -> Int64Array:
         """Positions of some values."""
-        found = np.full(len(values), -1, np.int64)
         if not len(self._known):
-            return found
-        if len(values) < FEW:
+            return np.full(len(values), -1, np.int64)
+        if self._table is None and len(values) < max(FEW, FEW_OF * len(self._known)):
             at = np.minimum(np.searchsorted(self._known, values), len(self._known) - 1)
-            hit = self._known[at] == values
-            found[hit] = at[hit]
-            return found
+            return np.where(self._known[at] == values, at, -1)
+        found = np.empty(len(values), np.int64)
         loops = _loops()
         if loops is not None:
             self._find(loops, values, found)
@@ -82,6 +87,18 @@ class Positions:
             other, bucket = other[more], bucket[more]
 
 
+def looked_up(
+    known: Int64Array, of: NDArray[Number], values: Int64Array, otherwise: int
+) -> NDArray[Number]:
+    """What `of` has for each of the values, where they are known; these are as in `Positions`."""
+    if not len(known):
+        return np.full(len(values), otherwise, of.dtype)
+    at = Positions(known)(values)
+    found = of[at]
+    found[at < 0] = otherwise
+    return found
+
+
 def ranked(codes: Int64Array, most: int) -> tuple[Int64Array, Int32Array]:
     """Distinct codes in [0, most), ascending, and the position of each code among them."""
     count = len(codes)
@@ -90,11 +107,15 @@ def ranked(codes: Int64Array, most: int) -> tuple[Int64Array, Int32Array]:
         found, at = np.unique(codes, return_inverse=True)
         return found.astype(np.int64), at.astype(np.int32)
     # A code and its place in one number: a sort of plain numbers, which is far faster.
-    packed = (codes << low) | np.arange(count)
+    packed = codes << low
+    packed |= np.arange(count)
     packed.sort()
+    inverse = np.empty(count, np.int32)
+    loops = _loops() if count >= FEW else None
+    if loops is not None:
+        return packed[: loops.rank(packed, low, inverse)], inverse
     ordered = packed >> low
     first = _first(ordered)
-    inverse = np.empty(count, np.int32)
     inverse[packed & ((1 << low) - 1)] = np.cumsum(first, dtype=np.int32) - 1
     return ordered[first], inverse
 
@@ -102,9 +123,9 @@ def ranked(codes: Int64Array, most: int) -> tuple[Int64Array, Int32Array]:
 @cache
 def _loops() -> ModuleType | None:
     """The compiled loops, where there is a compiler; loaded by the first who needs them."""
-    from keyroute.core import buckets
+    from keyroute.core import loops
 
-    return buckets if buckets.COMPILES else None
+    return loops if loops.COMPILES else None
 
 
 def _table(known: Int64Array, bits: int) -> Int32Array:

@@ -55,9 +55,9 @@ def gain_error(
     _, up = np.unique(np.concatenate(ups), return_inverse=True)
     _, down = np.unique(np.concatenate(downs), return_inverse=True)
     _, pair = np.unique(up * len(down) + down, return_inverse=True)
-    mean = float(weight @ gain) / total
+    mean = float((weight * gain).sum()) / total
     apart = np.bincount(pair, weight * (gain - mean))
-    return float(np.sqrt(apart @ apart)) / total
+    return float(np.sqrt(np.square(apart).sum())) / total
 
 
 def _part(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keyroute.core.counted import CountedKeys, counted_keys, rows_of_pairs
-from keyroute.core.distinct import Positions, distinct, ranked
+from keyroute.core.distinct import ranked
 from keyroute.core.statistics import Period
 from keyroute.core.table import GroupShape, Int32Array, Int64Array
 
@@ -84,25 +84,25 @@ def faded(age: int, half_life: float) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counted:
-    """One period's rows: of vertices `at`, and of pairs, indices into a history's pairs.
+class CountedPairs:
+    """One period's rows of pairs: arrays of one length.
 
-    A pair is there twice where rows go both ways. `pair_from` < `pair_to` are its vertices.
+    `pair` are indices into a history's pairs, of the vertices `low` < `high`. A pair is there twice
+    where rows go both ways.
     """
 
-    at: Int32Array
-    rows: FloatArray
     pair: Int32Array
-    pair_from: Int32Array
-    pair_to: Int32Array
-    pair_rows: FloatArray
+    low: Int32Array
+    high: Int32Array
+    rows: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyHistory:
     """Keys and pairs of T periods, from which graphs of any half-life are made.
 
-    Vertices and pairs are those of all periods, as in `KeyGraph`; `group_rows` (T, G).
+    Vertices and pairs are those of all periods, as in `KeyGraph`; `rows` (T, V) are those of each
+    vertex in each period, `pairs` what was counted of pairs, `group_rows` (T, G).
     """
 
     shapes: tuple[GroupShape, ...]
@@ -110,7 +110,8 @@ class KeyHistory:
     fingerprint: Int64Array
     edge_from: Int32Array
     edge_to: Int32Array
-    periods: tuple[Counted, ...]
+    rows: FloatArray
+    pairs: tuple[CountedPairs, ...]
     group_rows: FloatArray
 
     def members(self, index: int) -> slice:
@@ -120,14 +121,14 @@ class KeyHistory:
 
     def graph(self, half_life: float, load_half_life: float) -> KeyGraph:
         """Vertices stay where their counts have faded to nothing; such pairs are left out."""
-        ages = range(len(self.periods) - 1, -1, -1)
+        ages = range(len(self.pairs) - 1, -1, -1)
         load_decay = np.array([faded(age, load_half_life) for age in ages])
         decay = [faded(age, half_life) for age in ages]
         pairs = self._of_pairs(decay)
         load = self._of_keys(load_decay.tolist())
         newest = self._of_keys([float(age == 0) for age in ages])
         group_load = load_decay @ self.group_rows
-        newest_rows = self.group_rows[-1] if len(self.periods) else group_load
+        newest_rows = self.group_rows[-1] if len(self.pairs) else group_load
         keep = pairs > 0
         whole = bool(keep.all())
         explicit = self._by_group(load)
@@ -147,20 +148,18 @@ class KeyHistory:
         )
 
     def _of_keys(self, decay: Sequence[float]) -> FloatArray:
-        rows = np.zeros(len(self.group))
-        for period, by in zip(self.periods, decay, strict=True):
+        faded_rows = np.zeros(len(self.group))
+        for rows, by in zip(self.rows, decay, strict=True):
             if by:
-                rows[period.at] += by * period.rows
-        return rows
+                faded_rows += by * rows
+        return faded_rows
 
     def _of_pairs(self, decay: Sequence[float]) -> FloatArray:
-        counted = [of for of in zip(self.periods, decay, strict=True) if of[1]]
-        if not counted:
-            return np.zeros(len(self.edge_from))
-        at = np.concatenate([period.pair for period, _ in counted])
-        rows = np.concatenate([by * period.pair_rows for period, by in counted])
-        summed = np.bincount(at, rows, minlength=len(self.edge_from))
-        return _summable(summed.astype(np.float64, copy=False))
+        rows = np.zeros(len(self.edge_from))
+        for counted, by in zip(self.pairs, decay, strict=True):
+            if by:
+                np.add.at(rows, counted.pair, by * counted.rows)
+        return _summable(rows)
 
     def _by_group(self, of_keys: FloatArray) -> FloatArray:
         return np.bincount(self.group, of_keys, minlength=len(self.shapes)).astype(np.float64)
@@ -169,47 +168,29 @@ class KeyHistory:
 def history(shapes: Sequence[GroupShape], periods: Sequence[Period]) -> KeyHistory:
     """The keys and pairs of some periods, oldest first."""
     shapes = tuple(sorted(shapes, key=lambda s: s.group))
-    plannable = [s.group for s in shapes if s.routing_ordinals]
-    counted = [{group: counted_keys(group, p) for group in plannable} for p in periods]
-    keys = [
-        distinct(np.concatenate([np.empty(0, np.int64), *(_prints(of, s.group) for of in counted)]))
-        for s in shapes
-    ]
-    starts = np.cumsum([0, *(len(k) for k in keys)])
-    find = [Positions(known) for known in keys]
-    vertex = [
-        {
-            s.group: (start + at(of[s.group].fingerprints)).astype(np.int32)
-            for s, at, start in zip(shapes, find, starts, strict=False)
-            if s.group in of
-        }
-        for of in counted
-    ]
-    bits = max(int(starts[-1]) - 1, 1).bit_length()
-    ends = [
-        _ends(period, of, at, bits) for period, of, at in zip(periods, counted, vertex, strict=True)
-    ]
+    counted = {s.group: counted_keys(s.group, periods) for s in shapes if s.routing_ordinals}
+    sizes = [len(counted[s.group].fingerprints) if s.group in counted else 0 for s in shapes]
+    first = {s.group: start for s, start in zip(shapes, np.cumsum([0, *sizes]), strict=False)}
+    bits = max(sum(sizes) - 1, 1).bit_length()
+    ends = [_ends(period, counted, first, bits) for period in periods]
     codes = np.concatenate([np.empty(0, np.int64), *(code for code, _ in ends)])
     pairs, inverse = ranked(codes, 1 << 2 * bits)
     bounds = np.cumsum([0, *(len(code) for code, _ in ends)])
+    edge_from, edge_to = _vertices(pairs, bits)
     return KeyHistory(
         shapes=shapes,
-        group=np.repeat(np.arange(len(shapes), dtype=np.int32), np.diff(starts)),
-        fingerprint=np.concatenate([np.empty(0, np.int64), *keys]),
-        edge_from=(pairs >> bits).astype(np.int32),
-        edge_to=(pairs & ((1 << bits) - 1)).astype(np.int32),
-        periods=tuple(
-            Counted(
-                at=np.concatenate([np.empty(0, np.int32), *at.values()]),
-                rows=np.concatenate([np.empty(0), *(keys.rows for keys in of.values())]),
-                pair=inverse[low:high],
-                pair_from=(code >> bits).astype(np.int32),
-                pair_to=(code & ((1 << bits) - 1)).astype(np.int32),
-                pair_rows=rows,
-            )
-            for of, at, (code, rows), low, high in zip(
-                counted, vertex, ends, bounds, bounds[1:], strict=False
-            )
+        group=np.repeat(np.arange(len(shapes), dtype=np.int32), sizes),
+        fingerprint=np.concatenate(
+            [np.empty(0, np.int64), *(of.fingerprints for of in counted.values())]
+        ),
+        edge_from=edge_from,
+        edge_to=edge_to,
+        rows=np.concatenate(
+            [np.empty((len(periods), 0)), *(of.rows for of in counted.values())], axis=1
+        ),
+        pairs=tuple(
+            CountedPairs(inverse[low:high], *_vertices(code, bits), rows)
+            for (code, rows), low, high in zip(ends, bounds, bounds[1:], strict=False)
         ),
         group_rows=np.array([[_group_rows(s.group, p) for s in shapes] for p in periods]).reshape(
             len(periods), len(shapes)
@@ -223,39 +204,43 @@ def _summable(rows: FloatArray) -> FloatArray:
     They become whole multiples of what a sum of all could just tell apart.
     """
     scale = 2.0 ** min(52 - int(np.frexp(rows.sum())[1]), 1000)
-    summable: FloatArray = np.rint(rows * scale) / scale
+    summable: FloatArray = rows * scale
+    np.rint(summable, out=summable)
+    summable /= scale
     return summable
 
 
-def _prints(counted: Mapping[int, CountedKeys], group: int) -> Int64Array:
-    return counted[group].fingerprints if group in counted else np.empty(0, np.int64)
-
-
 def _ends(
-    period: Period,
-    counted: Mapping[int, CountedKeys],
-    vertex: Mapping[int, Int32Array],
-    bits: int,
+    period: Period, counted: Mapping[int, CountedKeys], first: Mapping[int, int], bits: int
 ) -> tuple[Int64Array, FloatArray]:
     """Undirected pairs as low << bits | high, and their rows; no loops and no weightless ones.
 
-    `vertex` has that of each of a group's counted keys.
+    `first` has the vertex of each group's first key.
     """
     codes, counts = [np.empty(0, np.int64)], [np.empty(0)]
-    for index, edge in enumerate(period.edges):
+    for edge in period.edges:
         up, down = edge.upstream_group, edge.downstream_group
         if up not in counted or down not in counted:
             continue
-        above = vertex[up][counted[up].upstream[index]]
-        below = vertex[down][counted[down].downstream[index]]
-        low, high = np.minimum(above, below), np.maximum(above, below)
-        code = low.astype(np.int64) << bits | high
+        above = first[up] + counted[up].upstream[edge]
+        below = first[down] + counted[down].downstream[edge]
+        code = np.minimum(above, below) << bits
+        code |= np.maximum(above, below)
         rows = rows_of_pairs(edge)
-        keep = (low != high) & (rows > 0)
+        keep = (above != below) & (rows > 0)
         whole = bool(keep.all())
         codes.append(code if whole else code[keep])
         counts.append(rows if whole else rows[keep])
     return np.concatenate(codes), np.concatenate(counts)
+
+
+def _vertices(codes: Int64Array, bits: int) -> tuple[Int32Array, Int32Array]:
+    """Lower and higher vertex of each pair of `_ends`."""
+    low, high = np.empty((2, len(codes)), np.int32)
+    # Straight into these: an array of 64 bits between takes longer than all else.
+    np.right_shift(codes, bits, out=low, casting="unsafe")
+    np.bitwise_and(codes, (1 << bits) - 1, out=high, casting="unsafe")
+    return low, high
 
 
 def _group_rows(group: int, period: Period) -> float:

@@ -31,60 +31,71 @@ def moved(older: RoutingTables, newer: RoutingTables, periods: Iterable[Period])
     """
     rows, total = 0.0, 0.0
     periods = tuple(periods)
+    shapes = {g.shape.group: g.shape for p in periods for g in p.groups}
+    of_all = {i: _counted(older.group(s), newer.group(s), periods) for i, s in shapes.items()}
     for period in periods:
         for group in period.groups:
             before, after = older.group(group.shape), newer.group(group.shape)
-            rows += _rows(before, after, group, period)
+            keys = of_all[group.shape.group]
+            own = keys if len(periods) == 1 else _counted(before, after, (period,))
+            rows += _rows(before, after, group, period, own)
             total += group.rows
-    keys = 0
-    for shape in {g.shape.group: g.shape for p in periods for g in p.groups}.values():
-        keys += _keys(older.group(shape), newer.group(shape), periods)
-    return Moved(rows / total if total else 0.0, keys)
+    moving = sum(
+        int((keys.chance > 0).sum()) + _entries(older.group(shape), newer.group(shape), keys)
+        for shape, keys in zip(shapes.values(), of_all.values(), strict=True)
+    )
+    return Moved(rows / total if total else 0.0, moving)
 
 
-def _rows(before: GroupTable, after: GroupTable, group: GroupStatistics, period: Period) -> float:
-    prints, counts = rows_of_keys(group.shape.group, period)
-    slots = key_slots(group.shape.group, [period]).find(prints)
-    chance = _chance(before, after, prints, slots)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counted:
+    """A group's counted keys, their slots, and the chance that each moves: (K,).
+
+    The chance is NaN where neither a key's slot nor an entry of it is known.
+    """
+
+    fingerprints: Int64Array
+    slots: Int64Array
+    chance: FloatArray
+
+
+def _counted(before: GroupTable, after: GroupTable, periods: tuple[Period, ...]) -> _Counted:
+    group = before.shape.group
+    each = [rows_of_keys(group, period)[0] for period in periods]
+    prints = each[0] if len(each) == 1 else distinct(np.concatenate(each))
+    slots = key_slots(group, periods).find(prints)
+    old, new = _partition(before, prints, slots), _partition(after, prints, slots)
+    n = before.shape.partitions
+    one = np.where((old < 0) != (new < 0), 1.0 - 1.0 / n, old != new)
+    return _Counted(prints, slots, np.where((old < 0) & (new < 0), np.nan, one))
+
+
+def _rows(
+    before: GroupTable, after: GroupTable, group: GroupStatistics, period: Period, keys: _Counted
+) -> float:
+    """Rows of a group that move in one period, whose keys these are."""
+    _, counts = rows_of_keys(group.shape.group, period)
     # Keys without an entry and without a known slot are among the rest.
-    counted = ~np.isnan(chance)
-    own = slots[counted]
+    known = ~np.isnan(keys.chance)
+    own = keys.slots[known]
     in_slots = np.bincount(
-        own[own != ANYWHERE], counts[counted][own != ANYWHERE], minlength=group.shape.slots
+        own[own != ANYWHERE], counts[known][own != ANYWHERE], minlength=group.shape.slots
     )
     changed = before.owners() != after.owners()
-    left = max(group.rows - float(counts[counted].sum()), 0.0)
+    left = max(group.rows - float(counts[known].sum()), 0.0)
     if slots_are_known(group):
         rest = np.maximum(group.slot_rows - in_slots, 0.0)
         share = float(rest[changed].sum()) / max(float(rest.sum()), 1e-300)
     else:
         share = float(changed.mean())
-    return float(counts[counted] @ chance[counted]) + left * share
+    return float((counts * keys.chance)[known].sum()) + left * share
 
 
-def _keys(before: GroupTable, after: GroupTable, periods: tuple[Period, ...]) -> int:
-    counted = distinct(
-        np.concatenate(
-            [np.empty(0, np.int64), *(rows_of_keys(before.shape.group, p)[0] for p in periods)]
-        )
-    )
-    slots = key_slots(before.shape.group, periods).find(counted)
-    chance = _chance(before, after, counted, slots)
-    listed = distinct(np.concatenate([before.fingerprints, after.fingerprints]))
-    others = listed[Positions(counted)(listed) < 0]
-    entries = before.explicit(others) != after.explicit(others)
-    return int((chance > 0).sum()) + int(entries.sum())
-
-
-def _chance(
-    before: GroupTable, after: GroupTable, prints: Int64Array, slots: Int64Array
-) -> FloatArray:
-    """Chance that each key moves (K,); NaN where neither its slot nor an entry is known."""
-    old, new = _partition(before, prints, slots), _partition(after, prints, slots)
-    n = before.shape.partitions
-    one = np.where((old < 0) != (new < 0), 1.0 - 1.0 / n, old != new)
-    chance: FloatArray = np.where((old < 0) & (new < 0), np.nan, one)
-    return chance
+def _entries(before: GroupTable, after: GroupTable, keys: _Counted) -> int:
+    """How many keys that were not counted have another entry, or one in only one of the two."""
+    listed = np.concatenate([before.fingerprints, after.fingerprints])
+    others = distinct(listed[Positions(keys.fingerprints)(listed) < 0])
+    return int((before.explicit(others) != after.explicit(others)).sum())
 
 
 def _partition(table: GroupTable, prints: Int64Array, slots: Int64Array) -> Int32Array:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keyroute.core.counted import KEPT, keys_of_pairs, rows_of_keys, rows_of_pairs
+from keyroute.core.distinct import Positions, distinct, looked_up
 from keyroute.core.graph import FloatArray
 from keyroute.core.statistics import EdgeStatistics, GroupStatistics, Period
 from keyroute.core.table import GroupTable, Int32Array, Int64Array, RoutingTables
@@ -38,13 +39,7 @@ class KeySlots:
 
     def find(self, fingerprints: Int64Array) -> Int64Array:
         """Slot of each fingerprint, `ANYWHERE` where it is not known."""
-        found = np.full(len(fingerprints), ANYWHERE, np.int64)
-        if len(self.fingerprints):
-            at = np.searchsorted(self.fingerprints, fingerprints)
-            at = np.minimum(at, len(self.fingerprints) - 1)
-            hit = self.fingerprints[at] == fingerprints
-            found[hit] = self.slots[at[hit]]
-        return found
+        return looked_up(self.fingerprints, self.slots, fingerprints, ANYWHERE)
 
 
 def key_slots(group: int, periods: Iterable[Period]) -> KeySlots:
@@ -69,18 +64,17 @@ def _slots_of_period(group: int, period: Period) -> KeySlots:
 def _united(known: list[KeySlots]) -> KeySlots:
     prints = np.concatenate([np.empty(0, np.int64), *(k.fingerprints for k in known)])
     slots = np.concatenate([np.empty(0, np.int64), *(k.slots for k in known)])
-    prints, first = np.unique(prints, return_index=True)
-    return KeySlots(prints, slots[first])
+    keys = distinct(prints)
+    own = np.empty_like(keys)
+    # Backwards: of a key's slots the first one stays.
+    own[Positions(keys)(prints)[::-1]] = slots[::-1]
+    return KeySlots(keys, own)
 
 
 def sites_of(table: GroupTable, slots: KeySlots, fingerprints: Int64Array) -> Int64Array:
     """Site of each key: its entry, else its slot, else `ANYWHERE`."""
-    found = slots.find(fingerprints)
-    if table.entries:
-        at = np.minimum(np.searchsorted(table.fingerprints, fingerprints), table.entries - 1)
-        hit = table.fingerprints[at] == fingerprints
-        found[hit] = table.shape.slots + at[hit]
-    return found
+    entry = Positions(table.fingerprints)(fingerprints)
+    return np.where(entry >= 0, table.shape.slots + entry, slots.find(fingerprints))
 
 
 def partitions_of(table: GroupTable) -> Int32Array:
@@ -204,8 +198,8 @@ def _less(
     order = np.argsort(cells, kind="stable")
     known = (up != ANYWHERE) & (down != ANYWHERE)
     wanted = up[known] * slots + down[known]
-    at = np.minimum(np.searchsorted(cells[order], wanted), len(cells) - 1)
-    hit = cells[order][at] == wanted
+    at = Positions(cells[order])(wanted)
+    hit = at >= 0
     taken = np.bincount(order[at[hit]], rows[known][hit], minlength=len(cells))
     rest: FloatArray = np.maximum(edge.slot_pairs.rows - taken, 0.0)
     return rest

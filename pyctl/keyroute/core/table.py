@@ -15,6 +15,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from keyroute.core.distinct import looked_up
+
 Int64Array: TypeAlias = NDArray[np.int64]
 Int32Array: TypeAlias = NDArray[np.int32]
 
@@ -127,13 +129,7 @@ class GroupTable:
 
     def explicit(self, fingerprints: Int64Array) -> Int32Array:
         """Explicit target of each fingerprint, -1 where there is none."""
-        found = np.full(len(fingerprints), -1, dtype=np.int32)
-        if self.entries:
-            at = np.searchsorted(self.fingerprints, fingerprints)
-            at = np.minimum(at, self.entries - 1)
-            hit = self.fingerprints[at] == fingerprints
-            found[hit] = self.targets[at[hit]]
-        return found
+        return looked_up(self.fingerprints, self.targets, fingerprints, -1)
 
     def route(self, hashes: Int32Array, fingerprints: Int64Array) -> Int32Array:
         """Partition of each key, from its Spark Murmur3 hash and its XXH64 fingerprint."""

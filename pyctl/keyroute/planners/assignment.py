@@ -59,14 +59,15 @@ class Problem:
 
     def loads(self, assignment: Int32Array) -> FloatArray:
         """Loads of each group's partitions (G, n, K), the tail included."""
-        graph, n = self.graph, self.partitions
-        placed = assignment >= 0
-        cell = graph.group[placed].astype(np.int64) * n + assignment[placed]
-        each = [
-            np.bincount(cell, of[placed], minlength=len(graph.shapes) * n).reshape(-1, n)
-            for of in self.load.T
-        ]
-        even: FloatArray = np.stack(each, axis=2) + self.tail[:, None, :] / n
+        return np.stack([self.loads_of(i, assignment) for i in range(len(self.graph.shapes))])
+
+    def loads_of(self, index: int, assignment: Int32Array) -> FloatArray:
+        """Loads of one group's partitions (n, K), the tail included."""
+        members, n = self.graph.members(index), self.partitions
+        # From 1 on: at 0 is what has no partition.
+        at = assignment[members] + 1
+        each = [np.bincount(at, of, minlength=n + 1)[1:] for of in self.load[members].T]
+        even: FloatArray = np.stack(each, axis=1) + self.tail[index] / n
         return even
 
     def attraction(self, assignment: Int32Array, members: slice) -> FloatArray:
@@ -90,7 +91,8 @@ class Problem:
         """Weight of keys that leave their partition; unknown ones leave it with chance 1 - 1/n."""
         known = self.home >= 0
         moved = np.where(known, self.home != assignment, 1.0 - 1.0 / self.partitions)
-        return float(self.graph.weight @ moved)
+        # Not `@`: that would be work for all processors, which costs more than it saves.
+        return float((self.graph.weight * moved).sum())
 
     def worth(self, assignment: Int32Array, known_local: float | None = None) -> float:
         """The objective: local weight, which may be known, less what moves and overload cost."""
@@ -120,9 +122,9 @@ def pose(
         of = load[graph.members(index)]
         total[index] += of.sum(axis=0)
         heaviest[index] = of.max(axis=0, initial=0.0)
-    starts = np.zeros(graph.vertices + 1, np.int32)
-    np.cumsum(np.bincount(graph.edge_from, minlength=graph.vertices), out=starts[1:])
     # The pairs are sorted: nothing is to be sorted here.
+    vertices = np.arange(graph.vertices + 1, dtype=np.int32)
+    starts = np.searchsorted(graph.edge_from, vertices).astype(np.int32)
     above = csr_array(
         (graph.edge_weight, graph.edge_to, starts), shape=(graph.vertices, graph.vertices)
     )

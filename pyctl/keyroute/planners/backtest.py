@@ -34,12 +34,12 @@ def best_half_life(
     `otherwise` is taken where nothing can be foretold: no key has a partition, or there is one
     period.
     """
-    if len(history.periods) < 2 or not (assignment >= 0).any():
+    if len(history.pairs) < 2 or not (assignment >= 0).any():
         return otherwise
-    pulls = np.zeros((len(history.periods), len(history.group), partitions))
+    pulls = np.zeros((len(history.pairs), len(history.group), partitions))
     add = add_pairs if COMPILES else add_pairs_at_once
-    for period, pull in zip(history.periods, pulls, strict=True):
-        add(period.pair_from, period.pair_to, period.pair_rows, assignment, pull)
+    for counted, pull in zip(history.pairs, pulls, strict=True):
+        add(counted.low, counted.high, counted.rows, assignment, pull)
     fades = np.array([faded(1, half_life) for half_life in half_lives])
     followed = foretold(pulls, fades) if COMPILES else foretold_at_once(pulls, fades)
     rows = np.maximum(pulls[1:].sum(axis=(1, 2)), 1e-300)
@@ -89,18 +89,20 @@ def foretold(pulls: FloatArray, fades: FloatArray) -> FloatArray:
     """
     periods, keys, partitions = pulls.shape
     followed = np.zeros((len(fades), periods - 1))
-    known = np.empty(partitions)
+    known = np.empty((len(fades), partitions))
     for v in range(keys):
-        for h in range(len(fades)):
-            known[:] = 0.0
-            for t in range(periods - 1):
-                chosen = 0
+        known[:] = 0.0
+        for t in range(periods - 1):
+            for h in range(len(fades)):
+                most, follow = 0.0, 0.0
                 for p in range(partitions):
-                    known[p] = known[p] * fades[h] + pulls[t, v, p]
-                    if known[p] > known[chosen]:
-                        chosen = p
-                if known[chosen] > 0:
-                    followed[h, t] += pulls[t + 1, v, chosen]
+                    # Read before it is chosen, so that no choice is a jump: they are hard to guess.
+                    then = pulls[t + 1, v, p]
+                    known[h, p] = known[h, p] * fades[h] + pulls[t, v, p]
+                    more = known[h, p] > most
+                    most = known[h, p] if more else most
+                    follow = then if more else follow
+                followed[h, t] += follow
     return followed
 
 

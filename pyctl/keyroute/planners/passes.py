@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from keyroute.core.compiled import compiled
+from keyroute.core.compiled import COMPILES, compiled
 from keyroute.core.graph import FloatArray
 from keyroute.core.table import Int32Array, Int64Array
 
@@ -107,6 +107,25 @@ def improve(
             move(key, best, at, load, loads)
 
 
+def keys_in_a_loop(partition: int, at: Int32Array) -> Int64Array:
+    """Keys that have that partition, ascending."""
+    keys = np.empty(len(at), np.int64)
+    count = 0
+    for key in range(len(at)):
+        # Written in any case, and kept where it counts: without a jump, which is hard to guess.
+        keys[count] = key
+        count += at[key] == partition
+    return keys[:count]
+
+
+def keys_at_once(partition: int, at: Int32Array) -> Int64Array:
+    """The same, without a compiler."""
+    return np.flatnonzero(at == partition)
+
+
+keys_of = compiled(keys_in_a_loop) if COMPILES else keys_at_once
+
+
 @compiled
 def exchange(
     order: Int64Array,
@@ -123,10 +142,10 @@ def exchange(
         gain = pull[key, there] - pull[key, here]
         if gain <= 0:
             continue
-        others = np.flatnonzero(
-            (at == there) & (pull[:, there] - pull[:, here] < gain) & (load[:, 0] > 0)
-        )
+        others = keys_of(there, at)
         loss = pull[others, there] - pull[others, here]
+        cheaper = (loss < gain) & (load[others, 0] > 0)
+        others, loss = others[cheaper], loss[cheaper]
         # Of negative losses, the largest load first: it is a gain, and makes the most room.
         others = others[np.argsort(loss / load[others, 0])]
         room = loads[there] + load[key]

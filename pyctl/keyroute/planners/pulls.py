@@ -76,6 +76,7 @@ def _together(
         here = assignment[v]
         if here >= 0:
             for i in range(starts[v], starts[v + 1]):
-                if assignment[others[i]] == here:
-                    weight += pairs[i]
+                # Read in any case: without a jump, which is hard to guess.
+                rows = pairs[i]
+                weight += rows if assignment[others[i]] == here else 0.0
     return weight

@@ -55,7 +55,7 @@ def _pass(problem: Problem, assignment: Int32Array, index: int, pulls: Pulls) ->
     at = assignment[members]  # a view
     load = problem.load[members]
     pull = pulls.of(members)
-    loads = problem.loads(assignment)[index]
+    loads = problem.loads_of(index, assignment)
     capacity = problem.capacity[index] * (1 + _SLACK)
     state = (at, load, pull, loads, capacity)
     unplaced = np.flatnonzero(at < 0)
@@ -66,8 +66,9 @@ def _pass(problem: Problem, assignment: Int32Array, index: int, pulls: Pulls) ->
         passes.relieve(_cheapest(*state), *state)
         if not _spill(*state):
             break
-    passes.improve(_gaining(at, pull), *state)
-    passes.exchange(_gaining(at, pull)[:MAX_EXCHANGES], *state)
+    most = _most(pull)
+    passes.improve(_gaining(at, pull, most), *state)
+    passes.exchange(_gaining(at, pull, most)[:MAX_EXCHANGES], *state)
 
 
 def _cheapest(
@@ -75,7 +76,7 @@ def _cheapest(
 ) -> Int64Array:
     """Keys of overloaded partitions, the least loss for each unit of load first."""
     over = np.maximum(loads - capacity, 0.0)
-    keys = np.flatnonzero((over.max(axis=1) > 0)[at] & (load.max(axis=1) > 0))
+    keys = _overloading(at, load, over)
     others = pull[keys].copy()
     rows = np.arange(len(keys))
     others[rows, at[keys]] = -np.inf
@@ -95,7 +96,7 @@ def _spill(
     What it overloads in turn are lighter keys' places, which `relieve` can empty.
     """
     over = np.maximum(loads - capacity, 0.0) / capacity
-    keys = np.flatnonzero((over.max(axis=1) > 0)[at] & (load.max(axis=1) > 0))
+    keys = _overloading(at, load, over)
     here = at[keys]
     left = np.maximum(loads[here] - load[keys] - capacity, 0.0) / capacity
     put = np.maximum(loads[None] + load[keys][:, None] - capacity, 0.0) / capacity
@@ -110,11 +111,23 @@ def _spill(
     return True
 
 
-def _gaining(at: Int32Array, pull: FloatArray) -> Int64Array:
-    """Keys that gain somewhere else, the largest gain first."""
-    most = np.zeros(len(at))
+def _overloading(at: Int32Array, load: FloatArray, over: FloatArray) -> Int64Array:
+    """Keys with a load of partitions with too much of one."""
+    keys = np.flatnonzero((over.max(axis=1) > 0)[at])
+    loaded: Int64Array = keys[load[keys].max(axis=1) > 0]
+    return loaded
+
+
+def _most(pull: FloatArray) -> FloatArray:
+    """What each key has where it has most (m,)."""
+    most = np.zeros(len(pull))
     for of_partition in pull.T:
         np.maximum(most, of_partition, out=most)
+    return most
+
+
+def _gaining(at: Int32Array, pull: FloatArray, most: FloatArray) -> Int64Array:
+    """Keys that gain somewhere else, the largest gain first."""
     gain = most - pull[np.arange(len(at)), at]
     keys = np.flatnonzero(gain > 0)
     return keys[np.argsort(-gain[keys], kind="stable")]

@@ -47,7 +47,25 @@ def test_a_key_has_the_rows_of_its_pairs_where_no_sketch_has_it(short: bool) -> 
 
 
 def test_what_is_kept_cannot_be_written() -> None:
-    counted = counted_keys(0, streams.count(COLUMNS))
-    for array in (counted.fingerprints, counted.rows, counted.upstream[0]):
+    period = streams.count(COLUMNS)
+    counted = counted_keys(0, [period])
+    for array in (counted.fingerprints, counted.rows, counted.upstream[period.edges[0]]):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_keys_of_some_periods_are_those_of_each(short: bool) -> None:
+    periods = [streams.count(tuple(ids[i::3] for ids in COLUMNS)) for i in range(3)]
+    periods = [with_short_sketches(p) if short else p for p in periods]
+    for group in range(2):
+        counted = counted_keys(group, periods)
+        each = [rows_of_keys(group, period) for period in periods]
+        assert counted.fingerprints.tolist() == sorted(set(np.concatenate([k for k, _ in each])))
+        for rows, (keys, alone) in zip(counted.rows, each, strict=True):
+            assert (rows[np.isin(counted.fingerprints, keys)] == alone).all()
+            assert rows.sum() == alone.sum()
+        at = (counted.upstream, counted.downstream)[group]
+        for (edge,) in (period.edges for period in periods):
+            pairs = (edge.pairs.upstream, edge.pairs.downstream)[group]
+            assert (counted.fingerprints[at[edge]] == pairs).all()

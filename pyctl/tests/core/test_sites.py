@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import streams
 from keyroute.core import score
 from keyroute.core.moves import moved
+from keyroute.core.sites import key_slots
 from keyroute.core.statistics import KeyCounts, PairCounts, Period
 from keyroute.core.table import GroupTable, RoutingTables, no_tables
 
@@ -39,6 +40,18 @@ def routed(of: RoutingTables, rows: tuple[streams.Ids, ...], n: int) -> list[str
         of.group(streams.shape(g, n)).route(streams.hashes(g, ids), streams.fingerprints(g, ids))
         for g, ids in enumerate(rows)
     ]
+
+
+def test_of_several_slots_of_a_key_the_first_that_is_known_counts() -> None:
+    older, newer = (streams.count(columns(np.random.default_rng(i))) for i in range(2))
+    (group, other), keys = older.groups, older.groups[0].keys
+    elsewhere = replace(group, keys=replace(keys, slots=keys.slots + 1))
+    found = key_slots(0, [replace(older, groups=(elsewhere, other)), older, newer])
+    both = np.concatenate([keys.fingerprints, newer.groups[0].keys.fingerprints])
+    assert found.fingerprints.tolist() == sorted(set(both))
+    assert (found.find(keys.fingerprints) == keys.slots + 1).all()
+    alone = np.setdiff1d(both, keys.fingerprints)
+    assert (found.find(alone) == key_slots(0, [newer]).find(alone)).all()
 
 
 @settings(deadline=None, max_examples=60)

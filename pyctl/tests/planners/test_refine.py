@@ -78,6 +78,14 @@ def test_keys_trade_places_where_neither_has_room_and_both_together_gain(
     assert (at.tolist(), loads.tolist()) == (after, [[1.0], [1.0]])
 
 
+def test_keys_of_a_partition_are_the_same_with_and_without_a_compiler() -> None:
+    at = np.array([2, -1, 0, 2, 1, 2], np.int32)
+    for partition, keys in ((2, [0, 3, 5]), (0, [2]), (3, [])):
+        assert passes.keys_in_a_loop(partition, at).tolist() == keys
+        assert passes.keys_at_once(partition, at).tolist() == keys
+        assert passes.keys_of(partition, at).tolist() == keys
+
+
 def test_a_heavy_key_that_fits_nowhere_makes_light_ones_give_way() -> None:
     ids = np.repeat(np.arange(6), [300, 300, 100, 100, 100, 100])
     period = streams.count((ids, ids), n=3)

@@ -1,19 +1,23 @@
-"""The loops of `distinct.Positions`, compiled.
+"""The loops of `distinct`, compiled.
 
 A module of its own, since the compiler takes long to load: who looks up few values never needs it.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from keyroute.core.compiled import COMPILES, compiled
-from keyroute.core.table import Int32Array, Int64Array
+
+if TYPE_CHECKING:
+    from keyroute.core.table import Int32Array, Int64Array
 
 UInt64Array = NDArray[np.uint64]
 
-__all__ = ["COMPILES", "fill", "find"]
+__all__ = ["COMPILES", "fill", "find", "rank"]
 
 _HALF = np.uint64(32)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
@@ -49,3 +53,21 @@ def find(
         while table[at] >= 0 and known[table[at]] != values[i]:
             at = (at + 1) & (len(table) - 1)
         found[i] = table[at]
+
+
+@compiled
+def rank(packed: Int64Array, low: int, inverse: Int32Array) -> int:
+    """How many distinct codes there are, which go to the front of `packed`.
+
+    That has codes, ascending, each with a place of its own in its `low` lowest bits; `inverse` gets
+    the position of the code of each place among the distinct ones.
+    """
+    count, last = 0, -1
+    for i in range(len(packed)):
+        code, place = packed[i] >> low, packed[i] & ((1 << low) - 1)
+        if code != last:
+            packed[count] = code
+            count += 1
+            last = code
+        inverse[place] = count - 1
+    return count
