@@ -147,7 +147,7 @@ def exchange(
         cheaper = (loss < gain) & (load[others, 0] > 0)
         others, loss = others[cheaper], loss[cheaper]
         # Of negative losses, the largest load first: it is a gain, and makes the most room.
-        others = others[np.argsort(loss / load[others, 0])]
+        others = others[np.argsort(loss / load[others, 0], kind="mergesort")]
         room = loads[there] + load[key]
         back = loads[here] - load[key]
         cost, taken = 0.0, 0
