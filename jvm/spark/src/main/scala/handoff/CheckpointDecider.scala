@@ -28,9 +28,9 @@ import io.keyroute.core.table.RoutingTables
 /** Decides by which tables each batch of one run is routed, from what the checkpoint says was used
   * and what is asked for. Called on the stream's thread, once a batch.
   *
-  * The route log is the authority. An entry is there for the first batch that KeyRoute saw and for
-  * every batch while tables are in force; a batch does not run before its entry is written, and an
-  * entry that is there when a run begins is replayed.
+  * The route log is the authority. A batch does not run before its entry is written, and an entry
+  * that is there when a run begins is replayed. Who writes a batch's entry first runs it: another
+  * driver stops. Only as long as there is no entry at all may one fail to be written.
   */
 final class CheckpointDecider(reconfigurations: () => Reconfigurations)
     extends BatchDecider with Logging {
@@ -165,11 +165,11 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       val hash = made.state.inForce.fold("")(_.hash)
       desk.migrating(Handoff.figures(batch.batch, made.switched, hash))
     }
-    if (state.inForce.isDefined) history.retain(batch.batch)
+    history.retain(batch.batch)
     decision(batch, state, groups, switched.map(_.switched.switch))
   }
 
-  /** Writes the batch's entry, where it needs one: from here on the batch is decided. */
+  /** Writes the batch's entry: from here on the batch is decided. */
   private def record(
       batch: PlannedBatch,
       history: RouteHistory,
@@ -189,15 +189,19 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
         LoggedSwitch(from.fold(0L)(_.tables.version), from.fold("")(_.hash), s.moved)
       }
     )
-    if (state.inForce.isDefined) history.commit(entry)
-    else if (history.first.isEmpty) {
-      try history.commit(entry)
-      catch {
-        case e: KeyRouteException => throw e
-        // No table was ever in force: this must not stop the query. The next batch tries again.
-        case NonFatal(e) if !Thread.currentThread().isInterrupted =>
-          logWarning(s"KeyRoute: the first route entry of ${batch.checkpoint} cannot be written", e)
-      }
+    val mayFail = state.inForce.isEmpty && history.first.isEmpty
+    try history.commit(entry)
+    catch {
+      case e: KeyRouteException => throw e
+      // No table was ever in force: this must not stop the query. The next batch tries again.
+      case NonFatal(e) if mayFail && !Thread.currentThread().isInterrupted =>
+        logWarning(s"KeyRoute: the first route entry of ${batch.checkpoint} cannot be written", e)
+      case NonFatal(e) if !Thread.currentThread().isInterrupted => throw new KeyRouteException(
+          s"the route entry of batch ${batch.batch} of ${batch.checkpoint} cannot be written: $e. " +
+            s"The batch has not run: start the query again when ${history.layout.routes} can be " +
+            "written.",
+          e
+        )
     }
   }
 

@@ -19,10 +19,15 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
   private var firstEntry: Option[RouteEntry] = None
   private var lastSwitch: Option[Long] = None
   private var since = 0L
+  private var unseen = false
 
   /** The query's first entry, once it is there. It is never dropped: it says that KeyRoute was there
     * from the beginning. */
   def first: Option[RouteEntry] = firstEntry
+
+  /** Whether an earlier run may have begun the run's first batch, where that has no entry: a batch
+    * after one with an entry would have its own. */
+  def mayHaveBegun: Boolean = unseen
 
   def has(batch: Long): Boolean = entries.batches.contains(batch)
 
@@ -49,6 +54,9 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
     if (firstEntry.isEmpty && next > 0 && !vouched) checkMayBeMissing(next)
     newestBefore(next).foreach(checkFollowed(_, next))
     since = switchBefore(next)
+    unseen = !vouched && next > 0 && !newestBefore(next).exists(e =>
+      e.batch == next - 1 && layout.hasOffsets(e.batch) && isOfThisTimeline(e)
+    )
     tidied {
       layout.dropHandoffs(_ < next)
       retainAll(next)
@@ -117,8 +125,8 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
       since = entry.batch
     }
 
-  /** After each entry with a table: drops the one that Spark drops now, and what a switch that is
-    * committed leaves. What cannot be dropped lies about until the query's next start. */
+  /** After each entry: drops the one that Spark drops now, and what a switch that is committed
+    * leaves. What cannot be dropped lies about until the query's next start. */
   def retain(batch: Long): Unit = tidied {
     val old = batch - retained - 1
     if (firstEntry.exists(_.batch < old) && old != since) entries.drop(old)

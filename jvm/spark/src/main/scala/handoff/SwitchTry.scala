@@ -4,7 +4,6 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
-import org.apache.spark.sql.execution.streaming.state.StateStoreId
 import org.apache.spark.sql.keyroute.plugin.Settings
 import org.apache.spark.sql.keyroute.route.PlannedBatch
 
@@ -71,20 +70,6 @@ private[handoff] final class SwitchTry(
     }
   }
 
-  /** Whether an earlier run has committed a store in this batch. It did not switch, or there were a
-    * route entry; and what else it has written of that version, as a snapshot, may outlast what this
-    * run would write. */
-  private def begunBefore: Boolean = {
-    val version = s"${batch.batch + 1}."
-    val folders = for {
-      operator <- batch.operators
-      store <- operator.stores
-      partition <- 0 until operator.info.numPartitions
-    } yield StateStoreId(operator.info.checkpointLocation, operator.id, partition, store)
-      .storeCheckpointLocation()
-    folders.exists(history.layout.names(_).exists(_.startsWith(version)))
-  }
-
   private def later(reason: String) = SwitchFailed(reason, forGood = false)
 
   /** What some sources have written is of no use to a later batch. */
@@ -101,9 +86,9 @@ private[handoff] final class SwitchTry(
   private def blocked: Option[String] =
     if (StatefulOperatorStateInfo.enableStateStoreCheckpointIds(batch.session.sessionState.conf))
       None
-    else if (first && state.inForce.isEmpty && begunBefore) Some(
-      s"batch ${batch.batch} was begun by an earlier run, which knew no table: it is run again as " +
-        "it was"
+    else if (first && state.inForce.isEmpty && history.mayHaveBegun) Some(
+      s"batch ${batch.batch} may have been begun by an earlier run, which knew no table and whose " +
+        "tasks may still write: it is run as they would"
     )
     else {
       val context = batch.session.sparkContext

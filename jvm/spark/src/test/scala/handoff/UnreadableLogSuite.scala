@@ -154,4 +154,21 @@ class UnreadableLogSuite extends SwitchStory {
     query.stop()
     assert(query.wrong == Nil && TestDesk.switches.map(_.batch) == Seq(2L))
   }
+
+  test(
+    "a later entry that cannot be written stops the query: who runs the batch would not be told"
+  ) {
+    val query = begun()
+    query.feed(1)
+    FailingFiles.fails = FailingFiles.newEntries
+    val words = failure(query.feed(1))
+    assert(words.contains("batch 1") && words.contains("the test's store fails"))
+    assert(words.contains("start the query again"))
+    query.stop()
+    FailingFiles.fails = FailingFiles.works
+    start(query)
+    query.feed(1)
+    query.stop()
+    assert(query.wrong == Nil && entries(query) == Seq(0L, 1L, 2L))
+  }
 }
