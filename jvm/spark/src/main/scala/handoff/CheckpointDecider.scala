@@ -196,7 +196,8 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
       // No table was ever in force: this must not stop the query. The next batch tries again.
       case NonFatal(e) if mayFail && !Thread.currentThread().isInterrupted =>
         logWarning(s"KeyRoute: the first route entry of ${batch.checkpoint} cannot be written", e)
-      case NonFatal(e) if !Thread.currentThread().isInterrupted => throw new KeyRouteException(
+      case NonFatal(e) if !Thread.currentThread().isInterrupted =>
+        throw new KeyRouteException(
           s"the route entry of batch ${batch.batch} of ${batch.checkpoint} cannot be written: $e. " +
             s"The batch has not run: start the query again when ${history.layout.routes} can be " +
             "written.",

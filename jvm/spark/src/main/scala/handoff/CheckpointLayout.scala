@@ -95,6 +95,16 @@ final class CheckpointLayout(val checkpoint: Path, val hadoopConf: Configuration
     files.delete(path)
   }
 
+  /** Renames a file of the checkpoint's state, which may be large, to one in [[aside]] whose name says
+    * where it was. */
+  def moveStateAside(path: Path, nowMs: Long): Unit = {
+    if (!files.exists(aside)) files.mkdirs(aside)
+    val fs = root.getFileSystem(hadoopConf)
+    val from = fs.makeQualified(checkpoint).toUri.relativize(fs.makeQualified(path).toUri).getPath
+    val to = new Path(aside, s"${from.replace('/', '-')}-$nowMs")
+    if (!fs.rename(path, to)) throw new IOException(s"$path cannot be renamed to $to")
+  }
+
   /** The batch at which the query was adopted, where it was. */
   def adoptedAt: Option[Long] =
     if (files.exists(adopted)) new String(read(adopted), UTF_8).trim.toLongOption else None

@@ -2,12 +2,23 @@ package org.apache.spark.sql.keyroute.handoff
 
 import java.nio.charset.StandardCharsets.US_ASCII
 import java.nio.file.{Files, Path}
+import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{Path => HadoopPath}
 
+import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
+import org.apache.spark.sql.execution.streaming.state.{
+  HDFSBackedStateStoreProvider,
+  NoPrefixKeyStateEncoderSpec,
+  StateStore,
+  StateStoreConf,
+  StateStoreId
+}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.keyroute.adopt.Ownership
 import org.apache.spark.sql.streaming.StreamingQueryException
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.Utils
 
 import io.keyroute.core.table.{ContentHash, TableCodec}
@@ -104,6 +115,56 @@ class RestoredCheckpointSuite extends SwitchStory {
       val last = TestDesk.switches.last
       assert((last.fromVersion, last.toVersion) == (0L, 8L) && last.rowsMoved > 0)
     }
+  }
+
+  test("rolled back behind a snapshot: none of the other timeline is taken for one of this") {
+    val query = started(Storage.hdfs, fromFiles = true)
+    query.feed(2)
+    TestDesk.want(moving)
+    query.feed(3)
+    query.stop()
+    TestDesk.wantNothing()
+    (0 until SwitchTest.Partitions).foreach(snapshot(query, 5, _))
+    rollBack(query, 3)
+    query.start()
+    query.feed(1)
+    TestDesk.want(TestTables.random(8L, Workloads.Keys))
+    query.feed(3)
+    query.stop()
+    // From the files, as after the loss of an executor.
+    StateStore.stop()
+    query.start()
+    query.feed(1)
+    query.stop()
+    assertTotals(query, 10)
+    val aside = query.files("aside").map(_.getName)
+    assert(aside.count(_.matches(raw"state-0-\d-5\.snapshot-\d+")) == SwitchTest.Partitions)
+    val table = query.table(TestTables.random(8L, Workloads.Keys)(TestDesk.started.last))
+    assert(query.misplaced(table, None)._1.isEmpty)
+  }
+
+  /** Writes what Spark's maintenance would. */
+  private def snapshot(query: TestQuery, version: Long, partition: Int): Unit = {
+    val folder = query.checkpoint.resolve(s"state/0/$partition")
+    val key = StructType.fromDDL("k STRING")
+    val conf = spark.sessionState.conf.clone()
+    conf.setConfString(SQLConf.STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT.key, "1")
+    val hadoop = new Configuration()
+    hadoop.set(StreamExecution.RUN_ID_KEY, UUID.randomUUID().toString)
+    val maintained = new HDFSBackedStateStoreProvider
+    maintained.init(
+      StateStoreId(query.checkpoint.resolve("state").toString, 0, partition),
+      key,
+      StructType.fromDDL("n LONG, s LONG"),
+      NoPrefixKeyStateEncoderSpec(key),
+      useColumnFamilies = false,
+      new StateStoreConf(conf),
+      hadoop
+    )
+    maintained.getStore(version).abort()
+    maintained.doMaintenance()
+    maintained.close()
+    assert(Files.exists(folder.resolve(s"$version.snapshot")))
   }
 
   test("a copy of the whole checkpoint goes on where the original is gone") {
