@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from harness.bare_files import bare_files
 from harness.child import environment
 from harness.cluster import JVM
 from harness.feed import Feed, rows
+from harness.killable import write_config
 from harness.operators import AGGREGATE
 
 from keyroute.zookeeper.server import ZooKeeperServer
@@ -27,27 +27,13 @@ def write(conf: Mapping[str, str], folder: Path, zookeeper: str) -> None:
     file = archive(conf)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.unlink(missing_ok=True)
-    feed, markers = Feed(folder / "in"), folder / "markers"
+    feed = Feed(folder / "in")
     for batch in range(_BATCHES):
         feed.put(rows(batch))
-    markers.mkdir()
-    (markers / "end").touch()
-    config = folder / "config.json"
     options = f"{JVM} -XX:ArchiveClassesAtExit={file} -Xlog:cds*=off"
     asked = {**conf, "spark.master": "local[2]", "spark.driver.extraJavaOptions": options}
-    config.write_text(
-        json.dumps(
-            {
-                "operator": AGGREGATE.name,
-                "folder": str(folder),
-                "zookeeper": zookeeper,
-                "root": "/keyroute",
-                "token": str(folder / "token"),
-                "markers": str(markers),
-                "conf": asked,
-            }
-        )
-    )
+    config = write_config(AGGREGATE, folder, zookeeper, "/keyroute", asked)
+    (folder / "markers" / "end").touch()
     # The JVM holds the output open: what it printed is complete when it has ended.
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("counting.py")), str(config)],

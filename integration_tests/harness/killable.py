@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,29 @@ from keyroute.zookeeper.store import Store
 
 _ROOT = Path(__file__).parents[1]
 _START_S = 120
+
+
+def write_config(
+    operator: Operator, folder: Path, zookeeper: str, root: str, conf: Mapping[str, str]
+) -> Path:
+    """What the program asks for: its file, beside the folder of markers, which is made."""
+    markers = folder / "markers"
+    markers.mkdir()
+    config = folder / "config.json"
+    config.write_text(
+        json.dumps(
+            {
+                "operator": operator.name,
+                "folder": str(folder),
+                "zookeeper": zookeeper,
+                "root": root,
+                "token": str(folder / "token"),
+                "markers": str(markers),
+                "conf": dict(conf),
+            }
+        )
+    )
+    return config
 
 
 class Killable:
@@ -44,23 +68,9 @@ class Killable:
         self.store = store
         self.feed = Feed(folder / "in")
         self.markers = folder / "markers"
-        self.markers.mkdir()
         self.log = folder / "log"
         self._process: subprocess.Popen[bytes] | None = None
-        self._config = folder / "config.json"
-        self._config.write_text(
-            json.dumps(
-                {
-                    "operator": operator.name,
-                    "folder": str(folder),
-                    "zookeeper": zookeeper,
-                    "root": root,
-                    "token": str(folder / "token"),
-                    "markers": str(self.markers),
-                    "conf": conf or {},
-                }
-            )
-        )
+        self._config = write_config(operator, folder, zookeeper, root, conf or {})
 
     def start(self) -> None:
         """Starts the process and waits until the query runs."""

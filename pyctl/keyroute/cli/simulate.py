@@ -156,17 +156,18 @@ def _shown(cuts: list[Cut], setup: object, quiet: bool) -> Iterator[Step]:
 
 
 def _print(done: Replay) -> None:
-    columns = ["period from", "local", "next", "foreseen", *done.keys, "moved", "rows"]
-    # The date alone where it tells periods apart.
-    daily = len({step.begins[:10] for step in done.steps}) == len(done.steps)
-    names = [step.begins[:10] if daily else step.begins for step in done.steps]
+    columns = ["period from", "local", "next", "foreseen", "imbalance", "moved", "rows"]
+    # The date alone where it tells periods apart, or else the minute.
+    begins = [step.begins for step in done.steps]
+    length = next((n for n in (10, 16) if len({b[:n] for b in begins}) == len(begins)), None)
+    names = [b[:length] for b in begins]
     steps = [
         _row(step, name or f"number {step.period + 1}")
         for step, name in zip(done.steps, names, strict=True)
     ]
     print_table(
-        f"{done.planner}, {done.parts} partitions: locality on its own period and the next, "
-        "imbalance (max/mean) on the next by key, keys moved and their share of the rows",
+        f"{done.planner}, {done.parts} partitions: locality on its period and the next, imbalance\n"
+        f"(max/mean) on the next by {'/'.join(done.keys)}, keys moved and their share of the rows",
         columns,
         [*steps, _means(done), _hash(done)],
     )
@@ -176,7 +177,7 @@ def _row(step: Step, after: str) -> list[object]:
     return [
         after.replace("T", " "),
         *map(percent, (step.same.locality, step.next.locality, step.predicted)),
-        *map(ratio, step.next.imbalance),
+        "/".join(map(ratio, step.next.imbalance)),
         step.moved_keys,
         percent(step.moved_weight),
     ]
@@ -189,7 +190,7 @@ def _means(done: Replay) -> list[object]:
         percent(done.mean(lambda s: s.same.locality)),
         percent(done.mean(lambda s: s.next.locality)),
         "-" if error is None else f"± {percent(error)}",
-        *map(ratio, done.mean_imbalance(lambda s: s.next)),
+        "/".join(map(ratio, done.mean_imbalance(lambda s: s.next))),
         round(done.mean(lambda s: s.moved_keys)),
         percent(done.mean(lambda s: s.moved_weight)),
     ]
@@ -197,5 +198,5 @@ def _means(done: Replay) -> list[object]:
 
 def _hash(done: Replay) -> list[object]:
     local = percent(done.mean(lambda s: s.hash.locality))
-    by_key = map(ratio, done.mean_imbalance(lambda s: s.hash))
-    return ["by hash", "", local, "", *by_key, 0, ""]
+    by_key = "/".join(map(ratio, done.mean_imbalance(lambda s: s.hash)))
+    return ["by hash", "", local, "", by_key, 0, ""]

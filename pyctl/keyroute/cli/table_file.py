@@ -87,14 +87,15 @@ def _group(shape: GroupShape, value: Any) -> GroupTable:
     fields = _object(value, where, _GROUP_FIELDS)
     entries: dict[int, int] = {}
     for values, partition in _keys(fields.get("keys", {}), where):
-        _add(entries, fingerprint(shape, values), partition, f"{where}: key {values}")
+        name = f"{where}: key {', '.join(map(_text, values))}"
+        _add(shape, entries, fingerprint(shape, values), partition, name)
     for text, partition in _object(
         fields.get("fingerprints", {}), f"{where}: fingerprints"
     ).items():
         number = _integer(text, f"{where}: fingerprints")
         if not -(2**63) <= number < 2**63:
             raise UnreadableFile(f"{where}: fingerprint {text} is no signed 64-bit integer")
-        _add(entries, number, partition, f"{where}: fingerprint {text}")
+        _add(shape, entries, number, partition, f"{where}: fingerprint {text}")
     owners = _integers(fields.get("slotOwners", []), f"{where}: slotOwners")
     order = sorted(entries)
     return GroupTable(
@@ -123,8 +124,18 @@ def _keys(value: Any, where: str) -> list[tuple[list[object], Any]]:
     return read
 
 
-def _add(entries: dict[int, int], number: int, partition: Any, where: str) -> None:
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _add(
+    shape: GroupShape, entries: dict[int, int], number: int, partition: Any, where: str
+) -> None:
     target = _integers([partition], where)[0]
+    if target >= shape.partitions:
+        raise UnreadableFile(
+            f"{where}: there is no partition {target}, only 0 to {shape.partitions - 1}"
+        )
     if entries.get(number, target) != target:
         raise UnreadableFile(f"{where}: has two partitions, {entries[number]} and {target}")
     entries[number] = target

@@ -25,9 +25,9 @@ KeysOfPairs = tuple[Int64Array, Int64Array]
 class CountedKeys:
     """A group's keys in T periods: `fingerprints` (K,) ascending and their rows in each (T, K).
 
-    A key's rows are the largest of what its sketch and each list of pairs guarantee. `upstream` has
-    the position of each pair's key for each edge that begins at the group, `downstream` for each
-    that ends there. None of the arrays can be written.
+    A key's rows are those of the group's own sketch; of a key that it lacks, the most that a list
+    of pairs has. `upstream` has the position of each pair's key for each edge that begins at the
+    group, `downstream` for each that ends there. None of the arrays can be written.
     """
 
     fingerprints: Int64Array
@@ -50,7 +50,7 @@ def keys_of_pairs(edge: EdgeStatistics, period: Period) -> tuple[KeysOfPairs, Ke
 
 @lru_cache(maxsize=KEPT)
 def rows_of_pairs(edge: EdgeStatistics) -> NDArray[np.float64]:
-    """Guaranteed rows of each pair that was counted on an edge; they cannot be written."""
+    """Rows of each pair that was counted on an edge (count - error); they cannot be written."""
     rows = (edge.pairs.counts - edge.pairs.errors).astype(np.float64)
     rows.setflags(write=False)
     return rows
@@ -77,8 +77,12 @@ def counted_keys(group: int, periods: Sequence[Period]) -> CountedKeys:
     ]
     fingerprints, at = _placed([keys for _, keys, _ in lists], len(of_group))
     rows = np.zeros((len(periods), len(fingerprints)))
-    for (t, _, guaranteed), of in zip(lists, at, strict=True):
-        np.maximum(rows[t], np.bincount(of, guaranteed, minlength=len(rows[t])), out=rows[t])
+    own, pairs = slice(len(of_group)), slice(len(of_group), None)
+    for (t, _, counts), of in zip(lists[pairs], at[pairs], strict=True):
+        np.maximum(rows[t], np.bincount(of, counts, minlength=len(rows[t])), out=rows[t])
+    # Not the most of both: where tasks sample they are estimates, of which the most is too much.
+    for (t, _, counts), of in zip(lists[own], at[own], strict=True):
+        rows[t, of] = counts
     for array in (fingerprints, rows, *at):
         array.setflags(write=False)
     of_pairs = iter(at[len(of_group) :])

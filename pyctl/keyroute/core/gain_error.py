@@ -24,7 +24,7 @@ def gain_error(
     placed: tuple[int, ...] = (),
 ) -> float:
     """Standard error of the locality that `newer` gains over `older` on the counted pairs; infinite
-    where there were pairs and none was surely counted."""
+    where there were pairs and none has rows (count - error)."""
     ups, downs, weights = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
     gains, rows = [np.empty(0)], 0
     for period in periods:

@@ -70,8 +70,8 @@ def build(
 ) -> KeyGraph:
     """The graph of some periods, oldest first, whose counts halve every `half_life` periods.
 
-    A key counts with its guaranteed rows (count - error) in its group's sketch or in its pairs,
-    whichever is more. Groups without routing columns have no vertices: all their load is tail.
+    A key counts with its rows (count - error) in its group's sketch, or in its pairs where the
+    sketch lacks it. Groups without routing columns have no vertices: all their load is tail.
     """
     return history(shapes, periods).graph(half_life, load_half_life)
 

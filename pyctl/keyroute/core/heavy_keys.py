@@ -14,7 +14,7 @@ from keyroute.core.table import GroupShape, RoutingTables
 
 @dataclass(frozen=True, slots=True)
 class HeavyKey:
-    """A key and the rows that are surely its own (count - error), of so many periods.
+    """A key and its rows in so many periods: at least those, or an estimate where tasks sample.
 
     `label` is empty where the statistics have none, `partition` None where its slot is not known.
     """
@@ -34,9 +34,9 @@ def heavy_keys(
     counted = [g for period in periods for g in period.groups if g.shape.group == shape.group]
     total = sum(group.rows for group in counted)
     prints = np.concatenate([np.empty(0, np.int64), *(g.keys.fingerprints for g in counted)])
-    sure = [g.keys.counts - g.keys.errors for g in counted]
+    least = [g.keys.counts - g.keys.errors for g in counted]
     keys, at = np.unique(prints, return_inverse=True)
-    rows = np.bincount(at, np.concatenate([np.empty(0, np.int64), *sure]), minlength=len(keys))
+    rows = np.bincount(at, np.concatenate([np.empty(0, np.int64), *least]), minlength=len(keys))
     first = np.lexsort((keys, -rows))[:most]
     names = labels(shape.group, periods)
     table = tables.group(shape)

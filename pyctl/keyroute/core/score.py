@@ -1,7 +1,7 @@
 """How good a version of the tables would have been on a period: locality and imbalance.
 
-Both are sums over sites (`core.sites`): exact where slots and all keys with entries were counted,
-else with what is not known spread evenly.
+Both are sums over sites (`core.sites`): exact where slots and all keys with entries were counted
+and no task sampled; what is not known is spread evenly.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ partition for each site, so what a table of the same entries would bring needs n
 Slots are counted exactly, keys by sketches that know their slots:
 
 - a slot has its counted rows, less those of keys with an entry whose slot it is;
-- an entry has the rows of its key, as far as a sketch guarantees them (count - error);
+- an entry has its key's rows (count - error: at least those, or an estimate where tasks sample);
 - rows of an entry whose slot is not known are taken from all slots in proportion to their rows.
 
 Where slots are not known (a window in the exchange key, statistics of an older plugin), rows of
@@ -165,7 +165,7 @@ class Flow:
 def flow(tables: RoutingTables, edge: EdgeStatistics, period: Period) -> Flow | None:
     """Rows of an edge between sites; None where a group of it was not counted.
 
-    The exact rows between slots are those of keys without entries once the counted pairs of keys
+    The rows between slots are those of keys without entries once the counted pairs of keys
     with entries are taken out, each at the slots of its keys. Such pairs with a slot that is not
     known come from all cells in proportion. Without slot pairs, rows that no counted pair has are
     anywhere at both ends.

@@ -1,6 +1,7 @@
 """Statistics of a query as arrays: what the gateway answers, ready for planning.
 
-Fingerprints are int64, counts are int64 rows. A sketch's true count lies in [count - error, count].
+Fingerprints are int64, counts are int64 rows. A sketch's true count lies in [count - error, count],
+and counts are estimates where tasks sampled.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def _no_pairs() -> PairCounts:
 class SlotPairs:
     """Rows between slots of two groups, sparse: arrays of one length, no cell twice.
 
-    `left_out` rows are in no cell; while there are none, the cells are exact, else lower bounds.
+    `left_out` rows are in no cell; while there are none, the cells are exact, else lower bounds,
+    and estimates where tasks sampled.
     """
 
     upstream: Int64Array = field(default_factory=_none)

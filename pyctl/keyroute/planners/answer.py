@@ -34,7 +34,7 @@ def answer(
         predicted_imbalance=score.expected_imbalance(tables, newest),
         moved_weight=change.weight,
         moved_keys=change.keys,
-        why=why + leaving.told(request, ordered) + _floors(floors),
+        why=why + leaving.told(request, ordered) + _floors(floors) + _too_many(request),
         locality_by_level=levels,
         floors=floors,
     )
@@ -75,3 +75,10 @@ def _floors(floors: Mapping[int, float]) -> str:
         "because one key has so many rows"
         for group, least in floors.items()
     )
+
+
+def _too_many(request: PlanRequest) -> str:
+    n = max((shape.partitions for shape in request.shapes), default=0)
+    if not 0 < n < request.executors:
+        return ""
+    return f"; {request.executors} executors are meant, but there are only {n} partitions for them"

@@ -1,4 +1,7 @@
-"""Statistics of a period, as executors would count them with room for every key and pair."""
+"""Statistics of a period, as executors would count them with room for every key and pair.
+
+Every row is counted, where executors sample tasks of more than 8,192.
+"""
 
 from __future__ import annotations
 

@@ -58,13 +58,12 @@ class SlotPairs(_message.Message):
     def __init__(self, upstream: _Optional[_Iterable[int]] = ..., downstream: _Optional[_Iterable[int]] = ..., rows: _Optional[_Iterable[int]] = ..., left_out: _Optional[int] = ...) -> None: ...
 
 class MapTaskCounts(_message.Message):
-    __slots__ = ("run_id", "batch", "group", "exchange", "map_partition", "table_version", "executor", "partition_rows", "explicit_rows", "slots", "slot_rows", "keys", "upstream_group", "pairs", "upstream_key", "slot_pairs", "reads_source")
+    __slots__ = ("run_id", "batch", "group", "exchange", "map_partition", "executor", "partition_rows", "explicit_rows", "slots", "slot_rows", "keys", "upstream_group", "pairs", "upstream_key", "slot_pairs", "reads_source")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     BATCH_FIELD_NUMBER: _ClassVar[int]
     GROUP_FIELD_NUMBER: _ClassVar[int]
     EXCHANGE_FIELD_NUMBER: _ClassVar[int]
     MAP_PARTITION_FIELD_NUMBER: _ClassVar[int]
-    TABLE_VERSION_FIELD_NUMBER: _ClassVar[int]
     EXECUTOR_FIELD_NUMBER: _ClassVar[int]
     PARTITION_ROWS_FIELD_NUMBER: _ClassVar[int]
     EXPLICIT_ROWS_FIELD_NUMBER: _ClassVar[int]
@@ -81,7 +80,6 @@ class MapTaskCounts(_message.Message):
     group: int
     exchange: int
     map_partition: int
-    table_version: int
     executor: str
     partition_rows: _containers.RepeatedScalarFieldContainer[int]
     explicit_rows: int
@@ -93,18 +91,16 @@ class MapTaskCounts(_message.Message):
     upstream_key: str
     slot_pairs: SlotPairs
     reads_source: bool
-    def __init__(self, run_id: _Optional[str] = ..., batch: _Optional[int] = ..., group: _Optional[int] = ..., exchange: _Optional[int] = ..., map_partition: _Optional[int] = ..., table_version: _Optional[int] = ..., executor: _Optional[str] = ..., partition_rows: _Optional[_Iterable[int]] = ..., explicit_rows: _Optional[int] = ..., slots: _Optional[_Iterable[int]] = ..., slot_rows: _Optional[_Iterable[int]] = ..., keys: _Optional[_Union[KeySketch, _Mapping]] = ..., upstream_group: _Optional[int] = ..., pairs: _Optional[_Union[PairSketch, _Mapping]] = ..., upstream_key: _Optional[str] = ..., slot_pairs: _Optional[_Union[SlotPairs, _Mapping]] = ..., reads_source: bool = ...) -> None: ...
+    def __init__(self, run_id: _Optional[str] = ..., batch: _Optional[int] = ..., group: _Optional[int] = ..., exchange: _Optional[int] = ..., map_partition: _Optional[int] = ..., executor: _Optional[str] = ..., partition_rows: _Optional[_Iterable[int]] = ..., explicit_rows: _Optional[int] = ..., slots: _Optional[_Iterable[int]] = ..., slot_rows: _Optional[_Iterable[int]] = ..., keys: _Optional[_Union[KeySketch, _Mapping]] = ..., upstream_group: _Optional[int] = ..., pairs: _Optional[_Union[PairSketch, _Mapping]] = ..., upstream_key: _Optional[str] = ..., slot_pairs: _Optional[_Union[SlotPairs, _Mapping]] = ..., reads_source: bool = ...) -> None: ...
 
 class ReduceTaskReads(_message.Message):
-    __slots__ = ("run_id", "batch", "group", "exchange", "partition", "executor", "local_bytes", "remote_bytes", "run_ms", "state_rows", "state_bytes")
+    __slots__ = ("run_id", "batch", "group", "exchange", "partition", "executor", "run_ms", "state_rows", "state_bytes")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     BATCH_FIELD_NUMBER: _ClassVar[int]
     GROUP_FIELD_NUMBER: _ClassVar[int]
     EXCHANGE_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
     EXECUTOR_FIELD_NUMBER: _ClassVar[int]
-    LOCAL_BYTES_FIELD_NUMBER: _ClassVar[int]
-    REMOTE_BYTES_FIELD_NUMBER: _ClassVar[int]
     RUN_MS_FIELD_NUMBER: _ClassVar[int]
     STATE_ROWS_FIELD_NUMBER: _ClassVar[int]
     STATE_BYTES_FIELD_NUMBER: _ClassVar[int]
@@ -114,12 +110,10 @@ class ReduceTaskReads(_message.Message):
     exchange: int
     partition: int
     executor: str
-    local_bytes: int
-    remote_bytes: int
     run_ms: int
     state_rows: int
     state_bytes: int
-    def __init__(self, run_id: _Optional[str] = ..., batch: _Optional[int] = ..., group: _Optional[int] = ..., exchange: _Optional[int] = ..., partition: _Optional[int] = ..., executor: _Optional[str] = ..., local_bytes: _Optional[int] = ..., remote_bytes: _Optional[int] = ..., run_ms: _Optional[int] = ..., state_rows: _Optional[int] = ..., state_bytes: _Optional[int] = ...) -> None: ...
+    def __init__(self, run_id: _Optional[str] = ..., batch: _Optional[int] = ..., group: _Optional[int] = ..., exchange: _Optional[int] = ..., partition: _Optional[int] = ..., executor: _Optional[str] = ..., run_ms: _Optional[int] = ..., state_rows: _Optional[int] = ..., state_bytes: _Optional[int] = ...) -> None: ...
 
 class GroupStatistics(_message.Message):
     __slots__ = ("shape", "rows", "slot_rows", "partition_rows", "explicit_rows", "keys", "slot_state_rows", "slot_state_bytes", "partition_ms", "sources")

@@ -51,6 +51,14 @@ def test_a_plan_is_printed_and_its_tables_can_be_applied(file: Path, tmp_path: P
     assert read.groups == direct.groups
 
 
+def test_more_executors_than_partitions_are_noted(file: Path) -> None:
+    for executors, noted in ((3, False), (4, True)):
+        result = run(file, "--planner", "hash", "--executors", executors)
+        assert result.exit_code == Exit.OK, result.stderr
+        said = "4 executors are meant, but there are only 3 partitions"
+        assert (said in " ".join(result.stdout.split())) == noted
+
+
 def test_programs_get_json(file: Path) -> None:
     result = run(file, "--planner", "hash", "--json")
     assert result.exit_code == Exit.OK, result.stderr

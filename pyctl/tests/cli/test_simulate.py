@@ -51,6 +51,19 @@ def test_figures_are_printed_and_saved(stream: Path, tmp_path: Path) -> None:
     assert again == saved
 
 
+def test_tables_of_times_and_long_names_are_not_folded(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    lines = (f"u{i % 7},p{i % 7},2026-01-01T{i // 60:02}:{i % 60:02}:00" for i in range(1440))
+    path.write_text("\n".join(("a_name_of_a_user,a_name_of_a_page,at", *lines)) + "\n")
+    keys = ("--keys", "a_name_of_a_user,a_name_of_a_page", "--time", "at", "--period", "6h")
+    code, printed, errors = run(path, *keys, "--parts", 2, "--out", tmp_path / "out")
+    assert code == 0, errors
+    assert "2026-01-01 06:00" in printed
+    table = [line for line in printed.splitlines() if line.startswith(("┃", "│"))]
+    assert len(table) == 1 + 3 + 2
+    assert max(map(len, table)) <= 80
+
+
 def test_periods_of_rows_without_times_are_numbers(stream: Path, tmp_path: Path) -> None:
     keys = ("--keys", "user,page", "--rows", 500, "--parts", 2, "--out", tmp_path / "out")
     code, printed, errors = run(stream, *keys)

@@ -68,7 +68,12 @@ def test_serialised_tables_are_taken_for_this_query() -> None:
         ({"7": {}}, "no group 7; its groups: 0, 1"),
         ({"x": {}}, "'x' is no integer"),
         ({"0": {"key": {}}}, "unknown fields: key"),
-        ({"0": {"keys": {"N1": 3}}}, "not below 3 partitions"),
+        ({"0": {"keys": {"N0": 2, "Ñ1": 3}}}, 'key "Ñ1": there is no partition 3, only 0 to 2'),
+        ({"0": {"fingerprints": {"-9": 7}}}, "fingerprint -9: there is no partition 7"),
+        (
+            {"1": {"keys": [{"key": [7, "2013-01-31"], "partition": 9}]}},
+            'key 7, "2013-01-31": there is no partition 9',
+        ),
         ({"0": {"keys": {"N1": -1}}}, "no partition number"),
         ({"0": {"keys": {"N1": True}}}, "no partition number"),
         ({"0": {"keys": 5}}, "an object or a list"),

@@ -46,6 +46,22 @@ def test_a_key_has_the_rows_of_its_pairs_where_no_sketch_has_it(short: bool) -> 
         assert rows.tolist() == counts.tolist()
 
 
+def sampled(every: int) -> Period:
+    """The upstream group's keys and the pairs each of other rows, as two exchanges sample them."""
+    keys, pairs = (
+        streams.count(tuple(ids[offset::every] for ids in COLUMNS)) for offset in range(2)
+    )
+    (group, below), (edge,) = keys.groups, pairs.edges
+    group = replace(group, keys=replace(group.keys, counts=every * group.keys.counts))
+    edge = replace(edge, pairs=replace(edge.pairs, counts=every * edge.pairs.counts))
+    return replace(keys, groups=(group, below), edges=(edge,))
+
+
+def test_rows_of_keys_sum_up_to_the_groups_where_tasks_sample() -> None:
+    _, rows = rows_of_keys(0, sampled(8))
+    assert rows.sum() == pytest.approx(len(COLUMNS[0]), rel=0.05)
+
+
 def test_what_is_kept_cannot_be_written() -> None:
     period = streams.count(COLUMNS)
     counted = counted_keys(0, [period])

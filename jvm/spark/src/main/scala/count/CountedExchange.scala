@@ -15,14 +15,11 @@ final case class ExchangeId(runId: UUID, batch: Long, group: Long, number: Int)
 
 /** What the tasks of an exchange need in order to count.
   *
-  * @param version
-  *   of the batch's tables
   * @param readsSource
   *   whether a map partition is a partition of a source, with no exchange in between
   */
 final case class CountedExchange(
     id: ExchangeId,
-    version: Long,
     limits: CountLimits,
     upstream: Option[UpstreamKey],
     readsSource: Boolean
@@ -51,7 +48,6 @@ object CountedExchange extends Logging {
     val key = Settings.statisticsUpstreamKey.orDefault(setting)
     CountedExchange(
       ExchangeId(route.runId, route.batch, exchange.group, number),
-      route.version,
       CountLimits.of(setting),
       UpstreamKey.find(exchange.child, exchange.routing, key),
       !exchange.child.exists(rearranges)

@@ -67,7 +67,6 @@ final class MapTaskCounter(
       .setGroup(e.id.group)
       .setExchange(e.id.number)
       .setMapPartition(mapPartition)
-      .setTableVersion(e.version)
       .setExecutor(TaskReports.executorId)
       .setExplicitRows(byEntryRows)
       .setUpstreamGroup(e.upstream.fold(-1L)(_.group))

@@ -6,7 +6,7 @@ import org.apache.spark.TaskContext
 
 import io.keyroute.proto.v1.ReduceTaskReads
 
-/** Tells the driver what a task that reads an exchange read. */
+/** Tells the driver where a task that reads an exchange ran, for how long, and what state it has. */
 final case class ReduceTaskReport(exchange: ExchangeId) {
 
   /** Has the report sent when the task succeeds; a failed attempt says nothing. Speculative twins are
@@ -24,8 +24,6 @@ final case class ReduceTaskReport(exchange: ExchangeId) {
   }
 
   private def reads(context: TaskContext, partition: Int): ReduceTaskReads = {
-    val metrics = context.taskMetrics()
-    metrics.mergeShuffleReadMetrics() // else the last blocks' bytes may be missing
     val message = ReduceTaskReads.newBuilder()
       .setRunId(exchange.runId.toString)
       .setBatch(exchange.batch)
@@ -33,12 +31,12 @@ final case class ReduceTaskReport(exchange: ExchangeId) {
       .setExchange(exchange.number)
       .setPartition(partition)
       .setExecutor(TaskReports.executorId)
-      .setLocalBytes(metrics.shuffleReadMetrics.localBytesRead)
-      .setRemoteBytes(metrics.shuffleReadMetrics.remoteBytesRead)
     // A task's state and time are of all that it read, and cannot be told apart.
     ReduceTaskReport.alone(context).foreach { beganNs =>
       message.setRunMs(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNs))
-      TaskState.of(metrics).foreach(s => message.setStateRows(s.rows).setStateBytes(s.bytes))
+      TaskState.of(context.taskMetrics()).foreach(s =>
+        message.setStateRows(s.rows).setStateBytes(s.bytes)
+      )
     }
     message.build()
   }

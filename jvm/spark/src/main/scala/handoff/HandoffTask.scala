@@ -1,6 +1,6 @@
 package org.apache.spark.sql.keyroute.handoff
 
-import java.io.{FileNotFoundException, IOException}
+import java.io.IOException
 import java.util.UUID
 
 import scala.util.control.NonFatal
@@ -150,7 +150,7 @@ final case class Restore(files: Seq[HandoffFile], pull: Pull) extends HandoffTas
           file.segments.foreach(s => reader.read(s.target, s.rows, s.checksum))
           Some(file.copy(segments = reader.segments))
         } finally reader.close()
-      } catch { case _: FileNotFoundException | _: IOException => None }
+      } catch { case _: IOException => None }
 }
 
 object HandoffTask {

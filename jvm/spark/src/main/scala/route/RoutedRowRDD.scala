@@ -7,7 +7,7 @@ import org.apache.spark.sql.keyroute.count.ReduceTaskReport
 import org.apache.spark.{Partition, ShuffleDependency, TaskContext}
 
 /** The reading side of a routed exchange: hands the task its tables before the first row, and has
-  * the bytes it read reported when the task succeeds. */
+  * it report when it has succeeded. */
 final class RoutedRowRDD(
     shuffle: ShuffleDependency[Int, InternalRow, InternalRow],
     readMetrics: Map[String, SQLMetric],

@@ -24,7 +24,7 @@ class TaskSketchesSuite extends AnyFunSuite {
       task: Int = 5
   ): (Int, MapTaskCounts) = {
     val limits = CountLimits(32768, 0, sample)
-    val sketches = new TaskSketches(table, CountedExchange(id, 0, limits, None, false), task)
+    val sketches = new TaskSketches(table, CountedExchange(id, limits, None, false), task)
     var rows = 0
     keys.foreach { key =>
       val slot = (key % table.shape.slots).toInt

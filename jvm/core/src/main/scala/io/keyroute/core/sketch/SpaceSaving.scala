@@ -53,13 +53,6 @@ abstract class SpaceSaving[S <: SpaceSaving[S]] private[sketch] (initialCapacity
   /** No key that is not told has more rows; 0 as long as all are. */
   def floor: Long = lowest
 
-  /** Forgets everything, memory too. */
-  def clear(): Unit = {
-    rebuild(Array.emptyIntArray, 1)
-    offered = 0
-    lowest = 0
-  }
-
   /** Adds another sketch, which stays as it is. A key that only one of them counts gets the
     * other's floor, as count and as error, since it may have been forgotten there; the heaviest of
     * all are kept. (Cafaro, Pulimeno and Tempesta, *A parallel space saving algorithm for frequent

@@ -128,7 +128,6 @@ object GoldenMessages {
     .setGroup(2)
     .setExchange(1)
     .setMapPartition(2)
-    .setTableVersion(7)
     .setExecutor("1")
     .addPartitionRows(5)
     .addPartitionRows(0)

@@ -189,14 +189,6 @@ class SpaceSavingSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(sketch.entries === Seq(PairCount(2, 1, 5, 0), PairCount(1, 2, 1, 0)))
   }
 
-  test("a cleared sketch is a new one") {
-    val sketch = sketchOf(3, List(1L -> 1L, 2L -> 2L, 3L -> 3L, 4L -> 4L))
-    sketch.clear()
-    assert((sketch.rows, sketch.size, sketch.entries) === ((0L, 0, Nil)))
-    sketch.offer(9)
-    assertLaws(sketch, List(9L -> 1L))
-  }
-
   test("empty sketches merge, and count on") {
     val sketch = new LongSpaceSaving(5)
     sketch.merge(new LongSpaceSaving(1))
