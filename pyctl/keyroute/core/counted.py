@@ -26,8 +26,9 @@ class CountedKeys:
     """A group's keys in T periods: `fingerprints` (K,) ascending and their rows in each (T, K).
 
     A key's rows are those of the group's own sketch; of a key that it lacks, the most that a list
-    of pairs has, all such keys together no more than the sketch leaves. `upstream` has the position of each pair's key for each edge that begins at the
-    group, `downstream` for each that ends there. None of the arrays can be written.
+    of pairs has, all such keys together no more than the sketch leaves. `upstream` has the
+    position of each pair's key for each edge that begins at the group, `downstream` for each that
+    ends there. None of the arrays can be written.
     """
 
     fingerprints: Int64Array
@@ -80,8 +81,9 @@ def counted_keys(group: int, periods: Sequence[Period]) -> CountedKeys:
     own, pairs = slice(len(of_group)), slice(len(of_group), None)
     for (t, _, counts), of in zip(lists[pairs], at[pairs], strict=True):
         np.maximum(rows[t], np.bincount(of, counts, minlength=len(rows[t])), out=rows[t])
-    # Not the most of both: where tasks sample they are estimates, of which the most is too much. Nor
-    # may keys that the sketch lacks have more than it leaves: a rare key is sampled here or there.
+    # Not the most of both: where tasks sample they are estimates, of which the most is too much.
+    # Nor may keys that the sketch lacks have more than it leaves: a rare key is sampled here or
+    # there.
     for (t, keys), (_, _, counts), of in zip(of_group, lists[own], at[own], strict=True):
         rows[t, of] = 0.0
         rows[t] *= min(max(keys.rows - counts.sum(), 0.0) / max(rows[t].sum(), 1e-300), 1.0)

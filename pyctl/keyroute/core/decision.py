@@ -85,8 +85,9 @@ def decide(
     earlier, held_out = _split(request.periods, settings.holdout_rows)
     if held_out and not earlier:
         return Stay(
-            f"a plan is judged on rows after its own, {settings.holdout_rows:,} in whole periods; "
-            f"there are {sum(p.rows for p in held_out):,} in {len(held_out)}"
+            f"a plan is made from at least one period and judged on {settings.holdout_rows:,} rows "
+            f"after it, in whole periods; there are {sum(p.rows for p in held_out):,} rows in "
+            f"{len(held_out)} in all"
         )
     try:
         judged = planner(replace(request, periods=earlier))

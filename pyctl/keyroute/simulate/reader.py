@@ -84,7 +84,9 @@ def flights() -> Any:
 def _times(values: Any, source: str) -> Any:
     try:
         if pd.api.types.is_numeric_dtype(values.dtype):
-            raise TypeError("numbers, of which nobody says what they count")
+            raise TypeError(
+                "numbers, of which nobody says what they count; write times as 2026-01-31 12:00:00"
+            )
         times = pd.to_datetime(values, utc=True, format="ISO8601")
     except (ValueError, TypeError) as error:
         raise BadStream(

@@ -155,7 +155,8 @@ def test_rows_of_a_table_that_was_lost_count() -> None:
 def test_one_great_period_cannot_be_judged() -> None:
     decision = decided(request(period(1, rows=60_000)))
     assert decision == Stay(
-        "a plan is judged on rows after its own, 20,000 in whole periods; there are 60,000 in 1"
+        "a plan is made from at least one period and judged on 20,000 rows after it, in whole "
+        "periods; there are 60,000 rows in 1 in all"
     )
 
 
