@@ -107,7 +107,7 @@ def _weights(values: Any) -> Any:
     whole = numbers.notna() & (numbers >= 0) & (numbers % 1 == 0) & (numbers < _MOST_WEIGHT)
     if not whole.all():
         raise BadStream(
-            f"column {values.name!r} must hold whole numbers from 0 on, not "
+            f"column {values.name!r} must hold whole numbers from 0 to {_MOST_WEIGHT - 1:,}, not "
             f"{values[~whole].iloc[0]!s}"
         )
     return numbers.to_numpy().astype(np.int64)

@@ -48,7 +48,11 @@ private[handoff] object LogReading extends Logging {
     val layout = layoutOf(batch)
     guarded(batch, !layout.mayExist) {
       // This batch's offsets name another provider, so that no entry of ours can be of it.
-      RouteLog.moveAsideFrom(layout, batch.batch, System.currentTimeMillis())
+      val now = System.currentTimeMillis()
+      if (RouteLog.batches(layout).exists(_ >= batch.batch)) {
+        OtherSnapshots.setAside(batch, layout, now)
+        RouteLog.moveAsideFrom(layout, batch.batch, now)
+      }
       if (RouteLog.tableBefore(layout, batch.batch)) throw new KeyRouteException(
         s"the state in ${batch.checkpoint} is laid out by a routing table, but the query was " +
           "started with the state store provider " +

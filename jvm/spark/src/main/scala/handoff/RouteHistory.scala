@@ -2,10 +2,7 @@ package org.apache.spark.sql.keyroute.handoff
 
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.Path
-
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.execution.streaming.state.StateStoreId
 import org.apache.spark.sql.keyroute.plugin.Settings
 import org.apache.spark.sql.keyroute.route.{KeyRouteException, PlannedBatch}
 
@@ -54,34 +51,20 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
     val strangers = entries.batches.filter(b =>
       b > next || b == next && !isOfThisTimeline(entries.entry(b))
     )
-    if (strangers.nonEmpty) setSnapshotsAside(next, now)
+    unseen = !vouched && next > 0 && !newestBefore(next).exists(e =>
+      e.batch == next - 1 && layout.hasOffsets(e.batch) && isOfThisTimeline(e)
+    )
+    if (strangers.nonEmpty || unseen) OtherSnapshots.setAside(batch, layout, now)
     strangers.foreach(setAside(_, now))
     firstEntry = entries.batches.headOption.map(entries.entry)
     if (firstEntry.isEmpty && next > 0 && !vouched) checkMayBeMissing(next)
     newestBefore(next).foreach(checkFollowed(_, next))
     since = switchBefore(next)
-    unseen = !vouched && next > 0 && !newestBefore(next).exists(e =>
-      e.batch == next - 1 && layout.hasOffsets(e.batch) && isOfThisTimeline(e)
-    )
     tidied {
       layout.dropHandoffs(_ < next)
       retainAll(next)
     }
   }
-
-  /** Snapshots of versions that no batch of this timeline has made. Files of changes are written
-    * anew, each batch its own, but a snapshot is only now and then: one of the other timeline would
-    * be taken for what later batches of this one begin with. (Spark alone leaves them there.) */
-  private def setSnapshotsAside(next: Long, nowMs: Long): Unit =
-    for {
-      operator <- batch.operators
-      store <- operator.stores
-      partition <- 0 until operator.info.numPartitions
-      folder = StateStoreId(operator.info.checkpointLocation, operator.id, partition, store)
-        .storeCheckpointLocation()
-      name <- layout.names(folder)
-      version <- RouteHistory.snapshotVersion(name) if version > next
-    } layout.moveStateAside(new Path(folder, name), nowMs)
 
   private def setAside(batch: Long, nowMs: Long): Unit = {
     logWarning(s"KeyRoute: the route entry of batch $batch of ${layout.checkpoint} is of another " +
@@ -184,12 +167,4 @@ private[handoff] object RouteHistory {
 
   /** Files of tables that may lie about before they are looked through. */
   private val TablesKept = 10
-
-  // With checkpoint format 2 a name has an id as well, and no other timeline's is ever taken.
-  private val Snapshot = raw"(\d+)\.(?:snapshot|zip)".r
-
-  private def snapshotVersion(name: String): Option[Long] = name match {
-    case Snapshot(version) => version.toLongOption
-    case _ => None
-  }
 }

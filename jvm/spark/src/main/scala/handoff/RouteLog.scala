@@ -43,14 +43,14 @@ final class RouteLog(session: SparkSession, layout: CheckpointLayout)
   )
 
   /** Batches that have an entry, ascending. */
-  def batches: Seq[Long] = layout.names(layout.routes).flatMap(_.toLongOption).sorted
+  def batches: Seq[Long] = RouteLog.batches(layout)
 
   /** The entry of a batch that has one. */
   def entry(batch: Long): RouteEntry =
     try
-      get(batch).getOrElse(throw new KeyRouteException(
-        s"the route entry of batch $batch of ${layout.checkpoint} has just vanished: something else " +
-          "deletes files of the checkpoint's folder keyroute"
+      get(batch).filter(_.batch == batch).getOrElse(throw new KeyRouteException(
+        s"the route entry of batch $batch of ${layout.checkpoint} has just vanished, or is that of " +
+          "another batch: something else deletes or copies files of the checkpoint's folder keyroute"
       ))
     catch {
       case e: IllegalArgumentException =>
@@ -93,7 +93,8 @@ object RouteLog {
   def moveAsideFrom(layout: CheckpointLayout, batch: Long, nowMs: Long): Unit =
     batches(layout).filter(_ >= batch).foreach(b => layout.moveAside(path(layout, b), nowMs))
 
-  private def batches(layout: CheckpointLayout): Seq[Long] =
+  /** Batches that have an entry, ascending. */
+  def batches(layout: CheckpointLayout): Seq[Long] =
     layout.names(layout.routes).flatMap(_.toLongOption).sorted
 
   private def read(layout: CheckpointLayout, batch: Long): RouteEntry =

@@ -143,6 +143,33 @@ class RestoredCheckpointSuite extends SwitchStory {
     assert(query.misplaced(table, None)._1.isEmpty)
   }
 
+  Seq(true, false).foreach { again =>
+    test("nor where it is rolled back beyond the adoption, " +
+      (if (again) "and adopted again" else "and runs as Spark's own")) {
+      val query = started(Storage.hdfs.ofSpark, fromFiles = true)
+      query.feed(2)
+      query.stop()
+      adopt(query)
+      query.start()
+      query.feed(1)
+      TestDesk.want(moving)
+      query.feed(2)
+      query.stop()
+      TestDesk.wantNothing()
+      (0 until SwitchTest.Partitions).foreach(snapshot(query, 5, _))
+      rollBack(query, 1)
+      if (again) adopt(query)
+      query.start()
+      query.feed(5)
+      query.stop()
+      StateStore.stop()
+      query.start()
+      query.feed(1)
+      query.stop()
+      assertTotals(query, 11)
+    }
+  }
+
   /** Writes what Spark's maintenance would. */
   private def snapshot(query: TestQuery, version: Long, partition: Int): Unit = {
     val folder = query.checkpoint.resolve(s"state/0/$partition")
