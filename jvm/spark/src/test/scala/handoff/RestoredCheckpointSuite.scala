@@ -160,13 +160,14 @@ class RestoredCheckpointSuite extends SwitchStory {
       rollBack(query, 1)
       if (again) adopt(query)
       query.start()
-      query.feed(5)
+      val more = Iterator.continually(query.feed(1)).takeWhile(_ => query.batches.lastKey < 4).size
       query.stop()
+      // The next batch begins with version 5, from its snapshot if there is one.
       StateStore.stop()
       query.start()
       query.feed(1)
       query.stop()
-      assertTotals(query, 11)
+      assertTotals(query, 5 + more + 2)
     }
   }
 
