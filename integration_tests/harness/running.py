@@ -105,8 +105,3 @@ class Running:
     def differences(self) -> list[str]:
         """What was emitted beside the batch computation of the same input; empty: exact."""
         return differences(self.operator, self.emitted, self.feed.batches)
-
-    def route_entries(self) -> list[int]:
-        """Batches that have a route entry."""
-        names = (path.name for path in (self.checkpoint / "keyroute" / "routes").iterdir())
-        return sorted(int(name) for name in names if name.isdigit())
