@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.change import carry, propagate, publish_random
+from harness.eventually import eventually
 from harness.feed import Feed
 
 from differential import routelog
@@ -24,6 +25,7 @@ from keyroute.zookeeper.store import Store
 
 _POLL_S = 0.002
 _POINT_S = 20.0
+_REST_S = 60.0
 _ENDED_S = 5.0
 
 
@@ -187,8 +189,11 @@ class Drive:
         leaves that out; the rows come in a later batch than in the run that was not killed.
         """
         self.lane.send("settle")
-        while not (self._is_there("offsets", batch + 1) or self.lane.has_answered()):
-            time.sleep(_POLL_S)
+        eventually(
+            _REST_S,
+            f"more than batch {batch}, or rest",
+            lambda: self._is_there("offsets", batch + 1) or self.lane.has_answered(),
+        )
 
     def _is_there(self, point: str, batch: int) -> bool:
         ours = self.checkpoint / "keyroute"

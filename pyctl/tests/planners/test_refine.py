@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import streams
+from keyroute.core.compiled import COMPILES
 from keyroute.core.graph import KeyGraph, build
 from keyroute.planners import passes
 from keyroute.planners.assignment import Problem, pose
@@ -84,6 +87,24 @@ def test_keys_of_a_partition_are_the_same_with_and_without_a_compiler() -> None:
         assert passes.keys_in_a_loop(partition, at).tolist() == keys
         assert passes.keys_at_once(partition, at).tolist() == keys
         assert passes.keys_of(partition, at).tolist() == keys
+
+
+@pytest.mark.skipif(not COMPILES, reason="there is no compiler")
+def test_keys_that_are_worth_the_same_trade_places_the_same_with_and_without_a_compiler() -> None:
+    rng = np.random.default_rng(5)
+    # Few values, so that nearly all keys tie.
+    pull = rng.integers(0, 3, (400, PARTITIONS)).astype(float)
+    load = np.ones((400, 2))
+    start = rng.integers(0, PARTITIONS, 400).astype(np.int32)
+    full = np.stack([np.bincount(start, of, PARTITIONS) for of in load.T], axis=1)
+
+    def traded(exchange: Any) -> list[int]:
+        at = start.copy()
+        exchange(np.arange(400), at, load, pull, full.copy(), full.max(axis=0))
+        return at.tolist()
+
+    compiled: Any = passes.exchange
+    assert traded(compiled) == traded(compiled.py_func) != start.tolist()
 
 
 def test_a_heavy_key_that_fits_nowhere_makes_light_ones_give_way() -> None:

@@ -37,8 +37,8 @@ class RestoredCheckpointSuite extends SwitchStory {
     ).adopt(0, Set.empty): Unit
 
   /** Runs 0 and 1 by Spark alone, 2 adopted, 3 and 4 under a table. */
-  private def adoptedAndSwitched(): TestQuery = {
-    val query = started(Storage.plain.ofSpark, fromFiles = true)
+  private def adoptedAndSwitched(storage: Storage = Storage.plain): TestQuery = {
+    val query = started(storage.ofSpark, fromFiles = true)
     query.feed(2)
     query.stop()
     adopt(query)
@@ -146,16 +146,7 @@ class RestoredCheckpointSuite extends SwitchStory {
   Seq(true, false).foreach { again =>
     test("nor where it is rolled back beyond the adoption, " +
       (if (again) "and adopted again" else "and runs as Spark's own")) {
-      val query = started(Storage.hdfs.ofSpark, fromFiles = true)
-      query.feed(2)
-      query.stop()
-      adopt(query)
-      query.start()
-      query.feed(1)
-      TestDesk.want(moving)
-      query.feed(2)
-      query.stop()
-      TestDesk.wantNothing()
+      val query = adoptedAndSwitched(Storage.hdfs)
       (0 until SwitchTest.Partitions).foreach(snapshot(query, 5, _))
       rollBack(query, 1)
       if (again) adopt(query)

@@ -131,6 +131,24 @@ class RouteLogSuite extends SwitchStory {
     } finally spark.conf.unset("spark.sql.streaming.minBatchesToRetain")
   }
 
+  test("so do those of a query without a table") {
+    withSetting("spark.sql.streaming.minBatchesToRetain" -> "2") {
+      val query = started(Storage.plain)
+      query.feed(6)
+      query.stop()
+      assert(query.files("routes").map(_.getName.toLong).sorted == Seq(0L, 3L, 4L, 5L))
+    }
+  }
+
+  test("an entry of another batch under a batch's name is refused") {
+    val query = switched()
+    val of = query.files("routes").map(f => f.getName.toLong -> f.toPath).toMap
+    Files.copy(of(3), of(4), StandardCopyOption.REPLACE_EXISTING)
+    Files.deleteIfExists(of(4).resolveSibling(".4.crc"))
+    assert(failure { query.start(); query.feed(1) }.contains("that of another batch"))
+    query.stop()
+  }
+
   test("the column that a query is grouped by may get another name") {
     val query = switched()
     query.start(Workloads.renamed)

@@ -35,36 +35,36 @@ class SwitchFailureSuite extends SwitchStory {
     assert(TestDesk.switches.map(_.batch) == Seq(2L, 2L))
   }
 
+  /** A query without a table, which stopped in batch 2. */
+  private def failedInBatch2(storage: Storage): TestQuery = {
+    val query = started(storage)
+    query.feed(2)
+    query.inSink = batch => if (batch == 2) throw new IllegalStateException("the sink's own")
+    intercept[StreamingQueryException](query.feed(1))
+    query.stop()
+    query.inSink = _ => ()
+    query
+  }
+
+  private def switchesInBatch3(query: TestQuery): Unit = {
+    TestDesk.want(moving)
+    query.start()
+    query.feed(2)
+    query.stop()
+    assert(query.wrong == Nil)
+    assert(TestDesk.switches.map(_.batch) == Seq(3L))
+  }
+
   Seq(Storage.plain, Storage.hdfs).foreach { storage =>
     test(s"a batch that was begun without a table does not switch when it is run again: $storage") {
-      val query = started(storage)
-      query.feed(2)
-      query.inSink = batch => if (batch == 2) throw new IllegalStateException("the sink's own")
-      intercept[StreamingQueryException](query.feed(1))
-      query.stop()
-      query.inSink = _ => ()
-      TestDesk.want(moving)
-      query.start()
-      query.feed(2)
-      query.stop()
-      assert(query.wrong == Nil)
-      assert(TestDesk.switches.map(_.batch) == Seq(3L))
+      val query = failedInBatch2(storage)
+      switchesInBatch3(query)
     }
 
     test(s"nor one that an older KeyRoute began, which wrote no entry for it: $storage") {
-      val query = started(storage)
-      query.feed(2)
-      query.inSink = batch => if (batch == 2) throw new IllegalStateException("the sink's own")
-      intercept[StreamingQueryException](query.feed(1))
-      query.stop()
-      query.inSink = _ => ()
+      val query = failedInBatch2(storage)
       query.files("routes").filter(_.getName != "0").foreach(f => assert(f.delete()))
-      TestDesk.want(moving)
-      query.start()
-      query.feed(2)
-      query.stop()
-      assert(query.wrong == Nil)
-      assert(TestDesk.switches.map(_.batch) == Seq(3L))
+      switchesInBatch3(query)
       assert(TestDesk.postponements.head.contains("may have been begun by an earlier run"))
     }
   }
