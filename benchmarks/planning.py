@@ -22,6 +22,7 @@ from baselines.reference import plan_reference
 from planning_streams import Named, all_streams, renewed, shuffled
 from planning_time import times
 from results import described
+from sampled import Sampled
 
 from keyroute import planners
 from keyroute.core.plan import Planner, PlanSettings
@@ -41,16 +42,16 @@ PLANNERS: dict[str, Planner] = {
 OUT = Path("target/bench/planning.json")
 
 
-def figures(cuts: Sequence[Cut], planner: str, seeds: Sequence[int]) -> dict[str, Any]:
+def figures(cuts: Sequence[Cut], planner: Planner, seeds: Sequence[int]) -> dict[str, Any]:
     """Means over the periods and seeds; imbalances are lists, one for each operator."""
     runs = [_run(cuts, planner, seed) for seed in seeds]
     return {name: _mean([run[name] for run in runs]) for name in runs[0]}
 
 
-def _run(cuts: Sequence[Cut], planner: str, seed: int) -> dict[str, Any]:
-    setup = Setup(PLANNERS[planner], PARTS, PlanSettings(seed=seed))
+def _run(cuts: Sequence[Cut], planner: Planner, seed: int) -> dict[str, Any]:
+    setup = Setup(planner, PARTS, PlanSettings(seed=seed))
     steps = tuple(replay(cuts, setup))
-    done = Replay(planner, PARTS, ("key1", "key2"), steps)
+    done = Replay("", PARTS, ("key1", "key2"), steps)
     return {
         "locality_next": done.mean(lambda s: s.next.locality),
         "imbalance_next": done.mean_imbalance(lambda s: s.next),
@@ -86,8 +87,17 @@ def main() -> None:
     parser.add_argument("--planners", default=",".join(PLANNERS))
     parser.add_argument("--seeds", type=int, default=len(SEEDS))
     parser.add_argument("--time", type=float, metavar="EDGES", help="also time plans of so many")
+    parser.add_argument(
+        "--sampled",
+        type=int,
+        nargs="*",
+        default=[],
+        metavar="ROWS",
+        help="planners `default, ROWS`: as where tasks take so many rows before they take half",
+    )
     parser.add_argument("--out", type=Path, default=OUT)
     asked = parser.parse_args()
+    sampled = {f"default, {rows}": Sampled(PLANNERS["default"], rows) for rows in asked.sampled}
     streams = all_streams(asked.streams, asked.vega)
     streams += made(streams[0], streams[0].load)
     done: dict[str, Any] = {}
@@ -96,8 +106,9 @@ def main() -> None:
             continue
         cuts = stream.cuts()
         done[stream.name] = {"periods": len(cuts)}
-        for planner in asked.planners.split(","):
-            found = figures(cuts, planner, SEEDS[: asked.seeds])
+        named = {name: PLANNERS[name] for name in asked.planners.split(",")}
+        for planner, plan in {**named, **sampled}.items():
+            found = figures(cuts, plan, SEEDS[: asked.seeds])
             done[stream.name][planner] = found
             print(f"{stream.name:20} {planner:10} {_line(found)}", file=sys.stderr, flush=True)
     timed = {"time": times(int(asked.time))} if asked.time else {}

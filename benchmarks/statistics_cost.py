@@ -10,6 +10,7 @@ medians of rounds drawn anew (bootstrap).
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import subprocess
 import sys
@@ -44,11 +45,10 @@ def workload(folder: str, rounds: int, batches: int, rows: int, keys: int, chain
     spark = configure_spark(builder).getOrCreate()
     turns = []
     done = dict.fromkeys(ARMS, -1)
-    names = list(ARMS)
+    # A copy finds what the one before it has left: each comes after each as often.
+    orders = list(itertools.permutations(ARMS))
     for round_ in range(rounds):
-        # No copy always comes after the same other one.
-        shift = round_ % len(names)
-        for arm in names[shift:] + names[:shift]:
+        for arm in orders[round_ % len(orders)]:
             session = spark.newSession()
             session.conf.set("spark.keyroute.statistics.enabled", ARMS[arm])
             query = (

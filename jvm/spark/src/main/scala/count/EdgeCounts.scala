@@ -43,7 +43,7 @@ private[count] final class EdgeCounts(from: GroupShape, to: GroupShape, cells: I
       .setDownstreamGroup(edge.downstream).setUpstreamKey(upstreamKey)
       .setRows(locality.rows).setLocalRows(locality.local)
     pairs.toProto.foreach(builder.setPairs)
-    slotPairs.foreach(m => builder.setSlotPairs(m.toProto()))
+    slotPairs.foreach(m => builder.setSlotPairs(m.toProto))
     builder.build()
   }
 

@@ -95,10 +95,11 @@ object KeyLabels {
       text.take(MostChars - end) + "…"
     }
 
-  /** The message with labels of its first keys; as it is where none has one. */
+  /** The message with labels of so many of its heaviest keys; as it is where none has one. */
   private[count] def labelled(keys: KeySketch, most: Int, label: Long => String): KeySketch = {
-    val labels = (0 until keys.getFingerprintsCount).map { i =>
-      if (i < most) label(keys.getFingerprints(i)) else ""
+    val labels = Array.fill(keys.getFingerprintsCount)("")
+    labels.indices.sortBy(-keys.getCounts(_)).take(most).foreach { i =>
+      labels(i) = label(keys.getFingerprints(i))
     }
     if (labels.forall(_.isEmpty)) keys
     else {

@@ -88,12 +88,15 @@ object RouteKey {
     private val labelled = labels.orNull
     private val looksUp = hasFingerprint && table.explicit.size > 0
     private val needsFingerprint = looksUp || labels.isDefined
-    // A task whose rows are all observed with their keys has no use for it.
-    private lazy val needed = UnsafeProjection.create(
-      key.hash +: Option.when(needsFingerprint)(key.fingerprint).toSeq,
-      input
-    )
-    private val numbers = UnsafeProjection.create(
+    // To make one takes a millisecond, and many a task needs only one of the two.
+    private lazy val needed =
+      if (needsFingerprint && !hasUpstream && noted == null) numbers
+      else
+        UnsafeProjection.create(
+          key.hash +: Option.when(needsFingerprint)(key.fingerprint).toSeq,
+          input
+        )
+    private lazy val numbers = UnsafeProjection.create(
       Seq(key.hash, key.fingerprint) ++ (
         if (notes.isDefined) Seq(KeyHash(key.key, key.key.indices).fingerprint)
         else upstream.map(_.fingerprint) ++ upstream.filter(_ => hasUpstreamHash).map(_.hash)

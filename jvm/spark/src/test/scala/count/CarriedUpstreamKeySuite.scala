@@ -101,7 +101,7 @@ class CarriedUpstreamKeySuite extends CountingTest {
     down.foreach(c => cells.addAll(c.getSlotPairs, Table.shape.slots, Table.shape.slots))
     val expectedCells = new SlotPairCounts(1000)
     expected.foreach { case (k, w) => expectedCells.add(k.slot, w.slot) }
-    assert(cells.toProto() == expectedCells.toProto() && cells.leftOut == 0)
+    assert(cells.toProto == expectedCells.toProto && cells.leftOut == 0)
   }
 
   test("a partial aggregation leaves it out: each of its rows counts once, for one of its keys") {

@@ -79,7 +79,7 @@ class CountingSuite extends CountingTest {
     down.foreach(c => cells.addAll(c.getSlotPairs, table.shape.slots, table.shape.slots))
     val expected = new SlotPairCounts(1000)
     keys.foreach { case ((_, from), (_, to)) => expected.add(from, to) }
-    assert(cells.toProto() == expected.toProto() && cells.leftOut == 0)
+    assert(cells.toProto == expected.toProto && cells.leftOut == 0)
     assert(!up.exists(_.hasSlotPairs))
     assert(up.forall(_.getReadsSource) && !down.exists(_.getReadsSource))
   }

@@ -65,12 +65,16 @@ class KeyLabelsSuite extends CountingTest {
     }
     def told(keys: Long*): Seq[String] = {
       val builder = KeySketch.newBuilder()
-      keys.foreach(key => builder.addFingerprints(scattered(key)))
-      labels.onto(builder.build()).getLabelsList.asScala.toSeq
+      // The heaviest last: a task's message is in no order.
+      keys.reverse.zipWithIndex.foreach { case (key, i) =>
+        builder.addFingerprints(scattered(key)).addCounts(i + 1L)
+      }
+      labels.onto(builder.build()).getLabelsList.asScala.toSeq.reverse
     }
     assert(told(-7L, -1L) == Seq("-7", "-1"))
     // No more than three are told, and little of the tail is even kept.
-    assert(told(150001L, 150002L, 150003L, -7L).isEmpty)
+    assert(told(150004L, 150002L, 150003L, -7L).isEmpty)
+    assert(told(-7L, 150002L, 150003L, 150004L) == Seq("-7", "", "", ""))
     assert((1L to 200000L).count(key => told(key) == Seq(key.toString)) < 2048)
   }
 
@@ -81,7 +85,9 @@ class KeyLabelsSuite extends CountingTest {
     val alike = (1L to 20000L).map(_ << 12)
     alike.foreach(key => labels.see(key, row(key)))
     val known = alike.count { key =>
-      labels.onto(KeySketch.newBuilder().addFingerprints(key).build()).getLabelsCount > 0
+      labels.onto(
+        KeySketch.newBuilder().addFingerprints(key).addCounts(1).build()
+      ).getLabelsCount > 0
     }
     assert(known == 2048)
   }
@@ -137,11 +143,15 @@ class KeyLabelsSuite extends CountingTest {
       summary.add(sketch(i))
       summary.add(sketch(5L))
     }
-    val asked = KeySketch.newBuilder().addFingerprints(5L).addFingerprints(1L).build()
+    val asked =
+      KeySketch.newBuilder().addFingerprints(5L).addFingerprints(1L).addCounts(2).addCounts(1)
+        .build()
     assert(labelsOf(summary.onto(asked)) == Seq(5L -> "key 5", 1L -> ""))
     val damaged = sketch(200L).toBuilder.addLabels("of no key").build()
     summary.add(damaged)
-    assert(summary.onto(KeySketch.newBuilder().addFingerprints(200L).build()).getLabelsCount == 0)
+    assert(summary.onto(
+      KeySketch.newBuilder().addFingerprints(200L).addCounts(1).build()
+    ).getLabelsCount == 0)
   }
 
   private def scattered(key: Long): Long = key * 0x9e3779b97f4a7c15L

@@ -12,7 +12,7 @@ import io.keyroute.proto.v1.MapTaskCounts
 
 /** What a task of many rows takes of them. */
 class TaskSketchesSuite extends AnyFunSuite {
-  import TaskSketches.TakenEach
+  import TaskSketches.{TakenEach, TakenFirst}
 
   private val table = GroupTable.empty(Reports.shape(0))
   private val id = ExchangeId(UUID.fromString("00000000-0000-0000-0000-000000000001"), 3, 0, 0)
@@ -45,10 +45,10 @@ class TaskSketchesSuite extends AnyFunSuite {
   }
 
   test("a task of few rows takes them all") {
-    val (rows, counts) = taken(Iterator.tabulate(TakenEach)(_ % 100L))
-    assert(rows == TakenEach)
+    val (rows, counts) = taken(Iterator.tabulate(TakenFirst)(_ % 100L))
+    assert(rows == TakenFirst)
     assert(weights(counts) == (0L until 100L).map(k =>
-      k -> (0 until TakenEach).count(_ % 100 == k).toLong
+      k -> (0 until TakenFirst).count(_ % 100 == k).toLong
     ).toMap)
   }
 
@@ -59,13 +59,14 @@ class TaskSketchesSuite extends AnyFunSuite {
       math.min(30, java.lang.Long.numberOfTrailingZeros(random.nextLong())).toLong
     }
     val (rows, counts) = taken(keys.iterator)
-    assert(rows > 6 * TakenEach && rows < 7 * TakenEach)
-    assert(math.abs(counts.getKeys.getRows - keys.length) < 256)
+    // 4,096 of as many rows, then 2,048 with each k from 2 to 128 and half of those with 256.
+    assert(rows > TakenFirst + 7 * TakenEach && rows < TakenFirst + 8 * TakenEach)
+    assert(math.abs(counts.getKeys.getRows - keys.length) < 512)
     val found = weights(counts)
     val exact = keys.groupBy(identity).map { case (k, all) => k -> all.length.toLong }
-    // Within five standard deviations of a sample that takes at least one of 128.
+    // Within five standard deviations of a sample that takes at least one of 256.
     (0L to 5L).foreach { k =>
-      assert(math.abs(found(k) - exact(k)) < 5 * math.sqrt(128.0 * exact(k)), s"key $k")
+      assert(math.abs(found(k) - exact(k)) < 5 * math.sqrt(256.0 * exact(k)), s"key $k")
     }
     val slots = keys.groupBy(_ % table.shape.slots).map { case (s, all) => s -> all.length.toLong }
     val counted = counts.getSlotsList.asScala.map(_.longValue)
@@ -75,16 +76,17 @@ class TaskSketchesSuite extends AnyFunSuite {
 
   test("which of the sampled rows are taken differs from task to task") {
     val first = (0 until 100).count { task =>
-      val keys = Iterator.fill(TakenEach)(1L) ++ Iterator(2L, 3L)
+      val keys = Iterator.fill(TakenFirst)(1L) ++ Iterator(2L, 3L)
       weights(taken(keys, task = task)._2).contains(2L)
     }
     assert(first > 20 && first < 80)
   }
 
   test("what is set comes on top") {
-    val (rows, counts) = taken(Iterator.fill(10 * TakenEach)(1L), sample = 4)
-    // The first of them for four rows each, those of the other six tenths for eight.
-    assert(math.abs(rows - TakenEach - 6 * TakenEach / 8) <= 1)
-    assert(math.abs(weights(counts)(1L) - 10 * TakenEach) < 4 + 8)
+    val more = 1000
+    val (rows, counts) = taken(Iterator.fill(4 * TakenFirst + more)(1L), sample = 4)
+    // The first of them for four rows each, the others for eight.
+    assert(math.abs(rows - TakenFirst - more / 8) <= 1)
+    assert(math.abs(weights(counts)(1L) - 4 * TakenFirst - more) < 4 + 8)
   }
 }

@@ -1,5 +1,7 @@
 package io.keyroute.core.sketch
 
+import java.util.Arrays
+
 /** A stable merge sort of the numbers 0 until n by an order on what they point to, without boxing:
   * the driver sorts tens of thousands of counters for each map task that it merges. */
 private[sketch] object IndexSort {
@@ -28,6 +30,22 @@ private[sketch] object IndexSort {
     }
     from
   }
+
+  /** Of some numbers as many as are allowed, those with the most weight, in the order that they have. */
+  def heaviest(from: Array[Int], most: Int, weight: Int => Long): Array[Int] =
+    if (from.length <= most) from
+    else if (most < 1) Array.emptyIntArray
+    else {
+      val weights = from.map(weight)
+      val ascending = weights.clone()
+      Arrays.sort(ascending)
+      val least = ascending(from.length - most)
+      var ties = most - weights.count(_ > least)
+      from.indices.iterator.filter { i =>
+        if (weights(i) == least) ties -= 1
+        weights(i) > least || (weights(i) == least && ties >= 0)
+      }.map(from(_)).toArray
+    }
 
   private def mergeRuns(
       from: Array[Int],

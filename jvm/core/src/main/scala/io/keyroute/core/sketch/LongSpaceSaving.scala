@@ -29,26 +29,27 @@ final class LongSpaceSaving(maxCounters: Int) extends SpaceSaving[LongSpaceSavin
     heaviestFirst.iterator.map(p => KeyCount(keys(p), counts(p), errors(p), slots(p))).toVector
 
   /** The message, deterministic, without labels. It has slots if it knows that of each key. */
-  def toProto: KeySketch = {
+  def toProto: KeySketch = whole(heaviestFirst)
+
+  /** The message in no order, and with the heaviest keys only where `most` is less than the capacity
+    * and there are more. Each then has the rows that are surely its own, so that no error remains;
+    * what is left out is only in the rows. */
+  def heaviest(most: Int): KeySketch =
+    if (fits(most)) whole(told)
+    else {
+      val builder = KeySketch.newBuilder().setRows(rows).setCapacity(capacity)
+      val kept = surest(most)
+      kept.foreach(p => builder.addFingerprints(keys(p)).addCounts(sure(p)).addErrors(0))
+      withSlots(builder, kept)
+    }
+
+  private def whole(told: Array[Int]): KeySketch = {
     val builder = KeySketch.newBuilder().setRows(rows).setCapacity(capacity).setFloor(floor)
-    val told = heaviestFirst
     told.foreach { p =>
       builder.addFingerprints(keys(p)).addCounts(counts(p)).addErrors(errors(p))
     }
     withSlots(builder, told)
   }
-
-  /** The message with the heaviest keys only, where `most` is less than the capacity and there are
-    * more. Each then has the rows that are surely its own, so that no error remains; what is left
-    * out is only in the rows. */
-  def heaviest(most: Int): KeySketch =
-    if (fits(most)) toProto
-    else {
-      val builder = KeySketch.newBuilder().setRows(rows).setCapacity(capacity)
-      val told = surest(most)
-      told.foreach(p => builder.addFingerprints(keys(p)).addCounts(sure(p)).addErrors(0))
-      withSlots(builder, told)
-    }
 
   private def withSlots(builder: KeySketch.Builder, told: Array[Int]): KeySketch = {
     if (told.forall(slots(_) != NoSlot)) told.foreach(p => builder.addSlots(slots(p)))

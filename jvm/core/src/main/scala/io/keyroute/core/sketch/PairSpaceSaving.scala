@@ -27,20 +27,13 @@ final class PairSpaceSaving(maxCounters: Int) extends SpaceSaving[PairSpaceSavin
     heaviestFirst.iterator.map(p => PairCount(lefts(p), rights(p), counts(p), errors(p))).toVector
 
   /** The message, deterministic. */
-  def toProto: PairSketch = {
-    val builder = PairSketch.newBuilder().setRows(rows).setCapacity(capacity).setFloor(floor)
-    heaviestFirst.foreach { p =>
-      builder.addUpstream(lefts(p)).addDownstream(rights(p))
-      builder.addCounts(counts(p)).addErrors(errors(p))
-    }
-    builder.build()
-  }
+  def toProto: PairSketch = whole(heaviestFirst)
 
-  /** The message with the heaviest pairs only, where `most` is less than the capacity and there
-    * are more. Each then has the rows that are surely its own, so that no error remains; what is
-    * left out is only in the rows. */
+  /** The message in no order, and with the heaviest pairs only where `most` is less than the
+    * capacity and there are more. Each then has the rows that are surely its own, so that no error
+    * remains; what is left out is only in the rows. */
   def heaviest(most: Int): PairSketch =
-    if (fits(most)) toProto
+    if (fits(most)) whole(told)
     else {
       val builder = PairSketch.newBuilder().setRows(rows).setCapacity(capacity)
       surest(most).foreach { p =>
@@ -48,6 +41,15 @@ final class PairSpaceSaving(maxCounters: Int) extends SpaceSaving[PairSpaceSavin
       }
       builder.build()
     }
+
+  private def whole(told: Array[Int]): PairSketch = {
+    val builder = PairSketch.newBuilder().setRows(rows).setCapacity(capacity).setFloor(floor)
+    told.foreach { p =>
+      builder.addUpstream(lefts(p)).addDownstream(rights(p))
+      builder.addCounts(counts(p)).addErrors(errors(p))
+    }
+    builder.build()
+  }
 
   private def find(left: Long, right: Long, hash: Long): Int = {
     val home = places.home(hash)

@@ -30,8 +30,8 @@ private[sketch] final class Places(val groups: Int) {
   /** Whether a look has to go on behind the group. */
   def passed(group: Int): Boolean = (words(group) >>> 56) != 0
 
-  def isTaken(place: Int): Boolean =
-    (words(place / Width) & (0x80L << (8 * (place % Width)))) != 0
+  /** A mask of places that are not free. */
+  def taken(group: Int): Long = words(group) & Highs
 
   /** Takes the free place that is nearest to where a look begins; there must be one. */
   def enter(hash: Long): Int = {

@@ -6,8 +6,7 @@ import java.util.{List => JList}
 /** What the messages of both sketches must obey. */
 private[sketch] object SketchMessage {
 
-  /** @throws InvalidSketch if the parallel arrays do not match, counts are not descending and
-    *                        positive, an error is not less than its count or is above the floor, or
+  /** @throws InvalidSketch if the parallel arrays do not match, counts are not positive, an error is not less than its count or is above the floor, or
     *                        there are fewer rows than the floor and the counts above it ask for
     *                        ([[SpaceSaving]] says why) */
   def check(
@@ -39,7 +38,6 @@ private[sketch] object SketchMessage {
         count < 1 || count - floor > left,
         s"the counts exceed the $rows rows, or are not positive"
       )
-      refuseIf(i > 0 && count > counts.get(i - 1), "the counts are not descending")
       refuseIf(
         error < 0 || error >= count || error > floor,
         s"the error $error is not within the count $count and the floor $floor"

@@ -1,7 +1,5 @@
 package io.keyroute.core.sketch
 
-import java.util.Arrays
-
 import io.keyroute.proto.v1.SlotPairs
 
 /** Rows between the slots of two consecutive groups: a sparse matrix in open addressing with linear
@@ -48,24 +46,38 @@ final class SlotPairCounts(maxCells: Int) {
     without += message.getLeftOut
   }
 
-  /** The message, cells ascending; of more than `most` the heaviest, and the others are left out. */
-  def toProto(most: Int = Int.MaxValue): SlotPairs = {
-    val places = cells.indices.filter(cells(_) != 0).toArray
-    val byCell = IndexSort.sort(used, (l, r) => cells(places(l)) > cells(places(r))).map(places(_))
-    val kept =
-      if (used <= most) byCell
-      else {
-        val byRows =
-          IndexSort.sort(used, (l, r) => counts(byCell(l)) < counts(byCell(r))).take(most)
-        Arrays.sort(byRows)
-        byRows.map(byCell(_))
+  /** The message, cells ascending. */
+  def toProto: SlotPairs = {
+    val places = taken
+    message(IndexSort.sort(used, (l, r) => cells(places(l)) > cells(places(r))).map(places(_)))
+  }
+
+  /** The message in no order; of more cells than `most` the heaviest, and the others are left out. */
+  def heaviest(most: Int): SlotPairs = message(IndexSort.heaviest(taken, most, counts(_)))
+
+  private def taken: Array[Int] = {
+    val places = new Array[Int](used)
+    var n = 0
+    var at = 0
+    while (n < used) {
+      if (cells(at) != 0) {
+        places(n) = at
+        n += 1
       }
+      at += 1
+    }
+    places
+  }
+
+  private def message(places: Array[Int]): SlotPairs = {
     val builder = SlotPairs.newBuilder()
-    kept.foreach { p =>
+    var told = 0L
+    places.foreach { p =>
       val cell = cells(p) - 1
       builder.addUpstream((cell >>> 32).toInt).addDownstream(cell.toInt).addRows(counts(p))
+      told += counts(p)
     }
-    builder.setLeftOut(without + counts.sum - kept.map(counts(_)).sum).build()
+    builder.setLeftOut(without + counts.sum - told).build()
   }
 
   private def addCell(cell: Long, rows: Long): Unit = {

@@ -35,9 +35,9 @@ class SlotPairCountsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val sum = countsOf(10000, first)
       sum.merge(countsOf(10000, second))
       val copy = new SlotPairCounts(10000)
-      copy.addAll(SlotPairs.parseFrom(sum.toProto().toByteArray), 1024, 1024)
-      assert(cellsOf(copy.toProto()) === truth(first ++ second))
-      assert(copy.leftOut === 0 && copy.toProto() === sum.toProto())
+      copy.addAll(SlotPairs.parseFrom(sum.toProto.toByteArray), 1024, 1024)
+      assert(cellsOf(copy.toProto) === truth(first ++ second))
+      assert(copy.leftOut === 0 && copy.toProto === sum.toProto)
       truth(first ++ second).foreach { case ((from, to), n) => assert(sum.rowsOf(from, to) === n) }
     }
   }
@@ -48,20 +48,20 @@ class SlotPairCountsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val sum = countsOf(cells, first)
         sum.merge(countsOf(cells, second))
         val exact = truth(first ++ second)
-        Seq(sum.toProto(), sum.toProto(most)).foreach { message =>
+        Seq(sum.toProto, sum.heaviest(most)).foreach { message =>
           val kept = cellsOf(message)
           assert(kept.size <= cells)
           kept.foreach { case (cell, n) => assert(n <= exact(cell)) }
           assert(kept.values.sum + message.getLeftOut === exact.values.sum)
         }
-        assert(sum.toProto(most).getUpstreamCount <= most)
+        assert(sum.heaviest(most).getUpstreamCount <= most)
     }
   }
 
   test("a cut keeps the heaviest cells") {
     val counts = countsOf(9, List((1, 2) -> 3L, (0, 5) -> 9L, (2, 0) -> 1L, (0, 4) -> 4L))
-    assert(cellsOf(counts.toProto(2)) === Map((0, 5) -> 9L, (0, 4) -> 4L))
-    assert(counts.toProto(2).getLeftOut === 4)
+    assert(cellsOf(counts.heaviest(2)) === Map((0, 5) -> 9L, (0, 4) -> 4L))
+    assert(counts.heaviest(2).getLeftOut === 4)
   }
 
   test("what is out of range is refused, and nothing of its message is added") {
