@@ -93,7 +93,7 @@ def main() -> None:
         nargs="*",
         default=[],
         metavar="ROWS",
-        help="planners `default, ROWS`: as where tasks take so many rows before they take half",
+        help="planners `default, ROWS`: as where tasks take so many rows before they sample",
     )
     parser.add_argument("--out", type=Path, default=OUT)
     asked = parser.parse_args()

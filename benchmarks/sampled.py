@@ -1,8 +1,8 @@
 """Planners that see of each period what executors would have counted of it in large tasks.
 
-As `TaskSketches` samples: of a task's rows every k-th is taken, for k, and k doubles whenever
-`each` rows were taken with one k. Here a period is one batch, each operator's exchange has `tasks`
-map tasks of as many rows, and a task's rows come in random order.
+As `TaskSketches` samples: of a task's rows every k-th is taken, for k; the `first` rows all, then k
+doubles whenever half as many were taken with one k. Here a period is one batch, each operator's
+exchange has `tasks` map tasks of as many rows, and a task's rows come in random order.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from keyroute.core.table import Int64Array
 class Sampled:
     """The planner, asked about samples. Periods are replays': each key and pair with its count."""
 
-    def __init__(self, planner: Planner, each: int, tasks: int = 2) -> None:
-        self._planner, self._each, self._tasks = planner, each, tasks
+    def __init__(self, planner: Planner, first: int, tasks: int = 2) -> None:
+        self._planner, self._first, self._tasks = planner, first, tasks
         self._known: dict[Period, Period] = {}
         between = between_of(planner)
-        self.between = None if between is None else Sampled(between, each, tasks)
+        self.between = None if between is None else Sampled(between, first, tasks)
 
     def __call__(self, request: PlanRequest) -> Plan:
         self._known = {
@@ -58,17 +58,17 @@ class Sampled:
         rows = rng.permutation(np.repeat(np.arange(len(counts)), counts))
         taken: Int64Array = np.zeros(len(counts), np.int64)
         for task in np.array_split(rows, self._tasks):
-            for weight, of in zip(*_steps(len(task), self._each, rng), strict=True):
+            for weight, of in zip(*_steps(len(task), self._first, rng), strict=True):
                 np.add.at(taken, task[of], weight)
         return taken
 
 
-def _steps(rows: int, each: int, rng: np.random.Generator) -> tuple[list[int], list[slice]]:
+def _steps(rows: int, first: int, rng: np.random.Generator) -> tuple[list[int], list[slice]]:
     """What each taken row counts for, and which are taken, while that stays the same."""
     weights, of = [], []
     start, weight = 0, 1
     while start < rows:
-        stop = start + each * weight
+        stop = start + (first if weight == 1 else first // 2 * weight)
         weights.append(weight)
         of.append(slice(start + int(rng.integers(weight)), min(stop, rows), weight))
         start, weight = stop, weight * 2

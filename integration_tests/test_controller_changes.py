@@ -138,6 +138,16 @@ def test_after_an_abort_the_next_plan_waits_longer(store: Store, driver: FakeDri
         hands.now_s += 1
 
 
+def test_that_a_query_went_away_is_said_once(store: Store, driver: FakeDriver) -> None:
+    attendant = attendant_of(store, driver)
+    assert attendant.attend(QUERY) is not None
+    store.tables.session.client.delete(store.tree.live(QUERY))
+    gone = attendant.attend(QUERY)
+    assert gone is not None
+    assert (gone.label, gone.sentence) == ("flights", "does not run any more")
+    assert attendant.attend(QUERY) is None
+
+
 def test_a_fault_in_a_tick_is_logged_and_the_daemon_goes_on(
     stores: Stores, driver: FakeDriver, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -107,6 +107,8 @@ def _change(
     groups: Sequence[Brought],
 ) -> None:
     snapshot = _running(store, query_id, token_file)
+    if store.has_controller() and not as_json:
+        say("A controller runs and may soon publish other tables: stop it first to keep these.")
     by = controller_id()
     context = Context(by=by, now_ms=time.time_ns() // 1_000_000)
     # As after a time-out: the same tables again mean the same change, not one more.
@@ -119,8 +121,6 @@ def _change(
         carrier = Carrier(store, by, threading.Event(), tell=shown.tell)
         outcome = carrier.carry(query_id, version, timeout_s)
     _finish(outcome, as_json, groups)
-    if outcome.committed and not as_json and store.has_controller():
-        say("A controller runs and may publish other tables: stop it first to keep these.")
 
 
 def _running(store: Store, query_id: str, token_file: Path | None) -> Snapshot:

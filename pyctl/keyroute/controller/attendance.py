@@ -100,8 +100,8 @@ class Attendant:
         """
         snapshot = take_snapshot(self.store, query_id)
         if snapshot.state.live is None:
-            self._memories.pop(query_id, None)
-            return None
+            attended = self._memories.pop(query_id, None) is not None
+            return Report(snapshot.label, "does not run any more") if attended else None
         try:
             return self._attend(snapshot, plan_now)
         except Conflict:

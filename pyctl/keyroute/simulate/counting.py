@@ -1,6 +1,6 @@
 """Statistics of a period, as executors would count them with room for every key and pair.
 
-Every row is counted, where executors sample tasks of more than 8,192.
+Every row is counted, where executors sample tasks of more than 4,096.
 """
 
 from __future__ import annotations

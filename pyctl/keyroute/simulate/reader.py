@@ -114,17 +114,23 @@ def _weights(values: Any) -> Any:
 
 
 def _column(name: str, values: Any) -> KeyColumn:
-    codes, distinct = pd.factorize(values, use_na_sentinel=False)
+    try:
+        codes, distinct = pd.factorize(values, use_na_sentinel=False)
+    except TypeError as error:
+        raise _no_key(name, values.iloc[0]) from error
     ddl, plain = _type(distinct.dtype)
     missing = pd.isna(distinct)
     made = [None if m else plain(v) for v, m in zip(distinct, missing, strict=True)]
     if ddl == "string" and not all(v is None or isinstance(v, str) for v in made):
-        odd = next(v for v in made if not (v is None or isinstance(v, str)))
-        raise BadStream(
-            f"column {name!r} holds a {type(odd).__name__}: keys are text, numbers, booleans or "
-            "timestamps; cast it as the query does"
-        )
+        raise _no_key(name, next(v for v in made if not (v is None or isinstance(v, str))))
     return column(name, ddl, made, codes)
+
+
+def _no_key(name: str, value: object) -> BadStream:
+    return BadStream(
+        f"column {name!r} holds a {type(value).__name__}: keys are text, numbers, booleans or "
+        "timestamps; cast it as the query does"
+    )
 
 
 def _type(dtype: Any) -> tuple[str, Any]:

@@ -49,6 +49,9 @@ def test_keys_that_cannot_be_hashed_are_refused(tmp_path: Path) -> None:
     pd.DataFrame({"a": [Decimal("1.50")], "b": [1]}).to_parquet(file)
     with pytest.raises(BadStream, match="'a' holds a Decimal: keys are text"):
         read(str(file), ["a", "b"], None, None)
+    pd.DataFrame({"a": [1], "b": [[1, 2]]}).to_parquet(file)
+    with pytest.raises(BadStream, match="'b' holds a ndarray: keys are text"):
+        read(str(file), ["a", "b"], None, None)
 
 
 def test_what_pandas_says_of_times_is_one_line_without_advice(tmp_path: Path) -> None:
