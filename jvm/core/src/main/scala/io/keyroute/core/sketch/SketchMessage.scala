@@ -6,9 +6,10 @@ import java.util.{List => JList}
 /** What the messages of both sketches must obey. */
 private[sketch] object SketchMessage {
 
-  /** @throws InvalidSketch if the parallel arrays do not match, counts are not positive, an error is not less than its count or is above the floor, or
-    *                        there are fewer rows than the floor and the counts above it ask for
-    *                        ([[SpaceSaving]] says why) */
+  /** @throws InvalidSketch if the parallel arrays do not match, counts are not positive, an error is
+    *                        not less than its count or is above the floor, or there are fewer rows
+    *                        than the floor and the counts above it ask for ([[SpaceSaving]] says
+    *                        why) */
   def check(
       size: Int,
       capacity: Int,
