@@ -25,8 +25,9 @@ from results import described
 from sampled import Sampled
 
 from keyroute import planners
+from keyroute.core.decision import DecisionSettings
 from keyroute.core.plan import Planner, PlanSettings
-from keyroute.simulate.replay import Setup, replay
+from keyroute.simulate.replay import OPEN_TO_ALL, Setup, replay
 from keyroute.simulate.result import Replay
 from keyroute.simulate.stream import Cut
 
@@ -42,14 +43,21 @@ PLANNERS: dict[str, Planner] = {
 OUT = Path("target/bench/planning.json")
 
 
-def figures(cuts: Sequence[Cut], planner: Planner, seeds: Sequence[int]) -> dict[str, Any]:
+def figures(
+    cuts: Sequence[Cut],
+    planner: Planner,
+    seeds: Sequence[int],
+    gate: DecisionSettings | None = None,
+) -> dict[str, Any]:
     """Means over the periods and seeds; imbalances are lists, one for each operator."""
-    runs = [_run(cuts, planner, seed) for seed in seeds]
+    runs = [_run(cuts, planner, seed, gate) for seed in seeds]
     return {name: _mean([run[name] for run in runs]) for name in runs[0]}
 
 
-def _run(cuts: Sequence[Cut], planner: Planner, seed: int) -> dict[str, Any]:
-    setup = Setup(planner, PARTS, PlanSettings(seed=seed))
+def _run(
+    cuts: Sequence[Cut], planner: Planner, seed: int, gate: DecisionSettings | None
+) -> dict[str, Any]:
+    setup = Setup(planner, PARTS, PlanSettings(seed=seed), gate=gate)
     steps = tuple(replay(cuts, setup))
     done = Replay("", PARTS, ("key1", "key2"), steps)
     return {
@@ -58,6 +66,7 @@ def _run(cuts: Sequence[Cut], planner: Planner, seed: int) -> dict[str, Any]:
         "imbalance_build": done.mean_imbalance(lambda s: s.same),
         "moved_weight": done.mean(lambda s: s.moved_weight),
         "moved_keys": done.mean(lambda s: s.moved_keys),
+        "periods_with_a_change": done.mean(lambda s: s.changes > 0),
         "prediction_error": done.prediction_error,
         "plan_s": done.mean(lambda s: s.plan_s),
         "locality_hash": done.mean(lambda s: s.hash.locality),
@@ -88,6 +97,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=len(SEEDS))
     parser.add_argument("--time", type=float, metavar="EDGES", help="also time plans of so many")
     parser.add_argument(
+        "--gated",
+        action="store_true",
+        help="also the default planner where tables change only as a controller's would",
+    )
+    parser.add_argument(
         "--sampled",
         type=int,
         nargs="*",
@@ -107,10 +121,13 @@ def main() -> None:
         cuts = stream.cuts()
         done[stream.name] = {"periods": len(cuts)}
         named = {name: PLANNERS[name] for name in asked.planners.split(",")}
-        for planner, plan in {**named, **sampled}.items():
-            found = figures(cuts, plan, SEEDS[: asked.seeds])
-            done[stream.name][planner] = found
-            print(f"{stream.name:20} {planner:10} {_line(found)}", file=sys.stderr, flush=True)
+        arms = {name: (plan, None) for name, plan in {**named, **sampled}.items()}
+        if asked.gated:
+            arms["default, gated"] = (PLANNERS["default"], OPEN_TO_ALL)
+        for arm, (plan, gate) in arms.items():
+            found = figures(cuts, plan, SEEDS[: asked.seeds], gate)
+            done[stream.name][arm] = found
+            print(f"{stream.name:20} {arm:14} {_line(found)}", file=sys.stderr, flush=True)
     timed = {"time": times(int(asked.time))} if asked.time else {}
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     asked.out.write_text(json.dumps({**described(), "streams": done, **timed}, indent=2) + "\n")
@@ -123,6 +140,7 @@ def _line(found: dict[str, Any]) -> str:
     return (
         f"next {found['locality_next']:.3f}, {ratios['imbalance_next']}, "
         f"build {ratios['imbalance_build']}, moved {found['moved_weight']:.3f}, "
+        f"changed {found['periods_with_a_change']:.2f}, "
         f"error {found['prediction_error'] or 0:.3f}, {found['plan_s']:.2f} s"
     )
 

@@ -1,5 +1,5 @@
-"""The simulator routes a row as the running Spark and the plugin do: by the hash of its type, its
-nulls, and the table's bytes."""
+"""The simulator sends a row where the running Spark and the plugin would: by Spark's hashes of its
+type and nulls, and by the plugin's own reading of the table's bytes."""
 
 from __future__ import annotations
 

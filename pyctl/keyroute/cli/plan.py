@@ -17,6 +17,7 @@ from keyroute.core import table_codec
 from keyroute.core.dump import Dump, InvalidDump, decode
 from keyroute.core.plan import BadOption, CannotPlan, Plan
 from keyroute.core.table import InvalidTable, RoutingTables
+from keyroute.core.worth import rows_to_move
 
 
 def plan(
@@ -94,6 +95,7 @@ def _as_json(
         "floors": {str(group): value for group, value in made.floors.items()},
         "moved_weight": made.moved_weight,
         "moved_keys": made.moved_keys,
+        "state_rows_to_move": rows_to_move(dump.current, tables, dump.statistics.to_plan_from),
         "entries": _entries(tables),
         "parts": list(made.parts),
         "why": made.why,
@@ -117,6 +119,10 @@ def _print(name: str, dump: Dump, made: Plan, tables: RoutingTables, seconds: fl
     rows += [
         ("keys that move", f"{made.moved_keys:,}"),
         ("share of rows that move", percent(made.moved_weight)),
+        (
+            "rows of state that move, estimated",
+            f"{rows_to_move(dump.current, tables, dump.statistics.to_plan_from):,}",
+        ),
         ("entries", f"{_entries(tables):,}"),
         ("planned in", f"{seconds:.2f} s"),
     ]

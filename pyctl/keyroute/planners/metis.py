@@ -14,7 +14,15 @@ import numpy as np
 
 from keyroute.core.distinct import Positions
 from keyroute.core.graph import KeyGraph, KeyHistory, history
-from keyroute.core.plan import CannotPlan, Plan, PlanRequest, PlanSettings, only_options
+from keyroute.core.plan import (
+    CannotPlan,
+    Plan,
+    PlanRequest,
+    PlanSettings,
+    only_options,
+    option,
+    whole_option,
+)
 from keyroute.core.table import GroupTable, Int32Array, RoutingTables
 from keyroute.planners.answer import answer, parts_of
 from keyroute.planners.assignment import Problem, pose
@@ -43,8 +51,7 @@ class MetisPlanner:
 
     def __call__(self, request: PlanRequest) -> Plan:
         """Plans explicit entries for all counted keys. Raises `CannotPlan`."""
-        settings = request.settings
-        only_options(settings, "metis")
+        settings = _own(request.settings)
         known = history(request.shapes, request.periods)
         partitions = _partitions(known)
         home = _home(known, request.current)
@@ -59,9 +66,10 @@ class MetisPlanner:
         """Entries for keys of the last period that have none yet; all others stay."""
         known = history(request.shapes, request.periods[-2:])
         partitions = _partitions(known)
-        graph = known.graph(np.inf, request.settings.load_half_life)
+        settings = _own(request.settings)
+        graph = known.graph(np.inf, settings.load_half_life)
         home = _home(known, request.current)
-        problem = pose(graph, partitions, request.settings.alpha, home, 0.0)
+        problem = pose(graph, partitions, settings.alpha, home, 0.0)
         assignment = place_new(problem, graph.newest_load)
         new = int(((home < 0) & (assignment >= 0)).sum())
         groups = _tables(graph, assignment, request.current)
@@ -70,6 +78,21 @@ class MetisPlanner:
 
 
 plan_metis = MetisPlanner()
+
+
+def _own(settings: PlanSettings) -> PlanSettings:
+    """The settings with metis's own options. Raises `BadOption`."""
+    only_options(settings, "metis", "half_life", "load_half_life", "move_cost", "seeds", "seed")
+    half_life = option(settings, "half_life", settings.half_life, 0.0, np.inf)
+    return replace(
+        settings,
+        half_life=half_life,
+        half_lives=(half_life,) if "half_life" in settings.options else settings.half_lives,
+        load_half_life=option(settings, "load_half_life", settings.load_half_life, 0.0, np.inf),
+        move_cost=option(settings, "move_cost", settings.move_cost, 0.0, 1.0),
+        seeds=whole_option(settings, "seeds", settings.seeds, 1, 100),
+        seed=whole_option(settings, "seed", settings.seed, 0, 1_000_000),
+    )
 
 
 def _remembered(half_life: float) -> str:

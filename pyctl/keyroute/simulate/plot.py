@@ -1,4 +1,4 @@
-"""Draws a replay: locality and imbalance of each period."""
+"""Draws a replay: locality, imbalance and what moved, of each period."""
 
 from __future__ import annotations
 
@@ -19,29 +19,31 @@ def draw(replay: Replay, path: Path) -> None:
     timed = all(step.begins for step in replay.steps)
     moments = np.array([step.begins for step in replay.steps], dtype="datetime64[s]")
     times = moments if timed else np.array([step.period + 1 for step in replay.steps])
-    figure, (top, bottom) = plt.subplots(2, 1, figsize=(9, 6), sharex=True)
     steps = replay.steps
-    top.plot(times, [s.next.locality for s in steps], marker=".", label="on the next period")
-    top.plot(times, [s.same.locality for s in steps], linestyle=":", label="on its own period")
-    top.plot(times, [s.hash.locality for s in steps], color="grey", label="hash")
-    top.set_ylabel("locality")
-    top.set_ylim(0, 1)
-    top.legend()
-    for index, key in enumerate(replay.keys):
-        (line,) = bottom.plot(
-            times, [s.next.imbalance[index] for s in steps], marker=".", label=f"by {key}"
-        )
-        bottom.plot(
-            times,
-            [s.hash.imbalance[index] for s in steps],
-            linestyle="--",
-            color=line.get_color(),
-            label=f"by {key}, hash",
-        )
-    bottom.set_ylabel("imbalance on the next period (max/mean)")
-    bottom.set_xlabel("period planned after")
-    bottom.legend()
-    top.set_title(f"{replay.planner}, {replay.parts} partitions")
+    figure, (local, load, moved) = plt.subplots(
+        3, 1, figsize=(10, 8), sharex=True, height_ratios=[3, 3, 2]
+    )
+    local.plot(times, [s.next.locality for s in steps], "C0.-", label="on the next period")
+    foreseen = np.array([s.predicted for s in steps], dtype=float)
+    local.plot(times, foreseen, "C3:", label="predicted for it")
+    local.plot(times, [s.same.locality for s in steps], "C0:", label="on its own period")
+    local.plot(times, [s.hash.locality for s in steps], color="grey", ls="--", label="hash")
+    local.set(ylabel="locality", ylim=(0, 1), title=f"{replay.planner}, {replay.parts} partitions")
+    measured = (
+        (".-", "", [s.next for s in steps]),
+        (":", ", own period", [s.same for s in steps]),
+        ("--", ", hash", [s.hash for s in steps]),
+    )
+    for i, key in enumerate(replay.keys):
+        for style, where, on in measured:
+            of = [m.imbalance[i] for m in on]
+            load.plot(times, of, style, color=f"C{i}", label=f"by {key}{where}")
+    load.set_ylabel("imbalance (max/mean)")
+    moved.plot(times, [s.moved_weight for s in steps], "C0.-")
+    moved.set(ylabel="share of rows moved", xlabel="period planned after")
+    moved.set_ylim(bottom=0)
+    for panel in (local, load):
+        panel.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     if timed:
         figure.autofmt_xdate()
     figure.tight_layout()

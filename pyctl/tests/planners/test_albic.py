@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import milp
 
 import streams
 from keyroute import planners
 from keyroute.core.plan import CannotPlan, Plan, PlanRequest, PlanSettings
 from keyroute.core.statistics import Period
 from keyroute.core.table import GroupTable, RoutingTables, no_tables
+from keyroute.planners import albic_milp
 from keyroute.planners.albic_collocation import MOST_MOVED, MOST_PINNED, improve, maintain
 from keyroute.planners.albic_model import Model, Rates, model, rates
 from keyroute.planners.slot_groups import slot_groups
@@ -90,6 +93,19 @@ def test_it_is_told_how_a_plan_was_found() -> None:
     assert "(HiGHS came to its end)" in few.why
     many = plan(ask(streams.count((skewed(1, 0.2),), n=60), collocations=0))
     assert "(by descent: there is too much for HiGHS)" in many.why
+
+
+def test_the_gap_is_told_where_the_time_limit_ends_highs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*args: Any, **kwargs: Any) -> Any:
+        """HiGHS's own solution, as it comes where time is up (status 1)."""
+        found = milp(*args, **kwargs)
+        found.update(status=1, success=False, mip_gap=0.25)
+        return found
+
+    monkeypatch.setattr(albic_milp, "milp", stopped)
+    planned = plan(ask(streams.count((skewed(1),), n=2), collocations=0, time_limit=120))
+    assert "(HiGHS stopped at a gap of 25%)" in planned.why
+    assert planned.worst_imbalance < 1.01
 
 
 @pytest.mark.parametrize("budget", [0.0, 0.03])

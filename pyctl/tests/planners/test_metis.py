@@ -10,7 +10,7 @@ import pytest
 
 import streams
 from keyroute import planners
-from keyroute.core.plan import CannotPlan, PlanRequest, PlanSettings
+from keyroute.core.plan import BadOption, CannotPlan, PlanRequest, PlanSettings
 from keyroute.core.statistics import Period
 from keyroute.core.table import RoutingTables, no_tables
 from keyroute.core.table_codec import encode
@@ -73,6 +73,31 @@ def test_three_operators_in_a_chain_share_partitions() -> None:
     plan = planners.load("metis")(ask(streams.count((a, b, c))))
     assert plan.predicted_locality > 0.97
     assert len(plan.groups) == 3
+
+
+@pytest.mark.parametrize(
+    ("half_life", "says"),
+    [(2, "with a half-life of 2"), (np.inf, "of all periods"), (0, "of the last period")],
+)
+def test_a_half_life_that_is_given_is_taken(half_life: float, says: str) -> None:
+    period = streams.count(streams.correlated(1, ROWS))
+    current = planners.load("metis")(ask(period)).tables(1, "q")
+    asked = ask(period, period, period, current=current)
+    asked = replace(asked, settings=PlanSettings(options={"half_life": half_life}))
+    assert says in planners.load("metis")(asked).why
+
+
+def test_its_options_are_the_settings_that_others_share() -> None:
+    period = streams.count(streams.correlated(1, ROWS))
+    first = planners.load("metis")(ask(period)).tables(1, "q")
+    changed = ask(streams.count(streams.correlated(2, ROWS)), current=first)
+    for name, value in {"load_half_life": 3, "move_cost": 1, "seeds": 1, "seed": 7}.items():
+        by_option = replace(changed, settings=PlanSettings(options={name: value}))
+        by_field = replace(changed, settings=replace(PlanSettings(), **{name: value}))
+        one, other = (planners.load("metis")(asked) for asked in (by_option, by_field))
+        assert encode(one.tables(2, "q")) == encode(other.tables(2, "q"))
+    with pytest.raises(BadOption, match="option seeds must be a whole number"):
+        planners.load("metis")(replace(changed, settings=PlanSettings(options={"seeds": 0.5 + 1})))
 
 
 def test_nothing_moves_when_nothing_changed() -> None:

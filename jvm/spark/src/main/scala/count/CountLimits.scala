@@ -10,10 +10,18 @@ import org.apache.spark.sql.keyroute.plugin.Settings
   *   cells of the matrix of slots; 0 for no matrix
   * @param sample
   *   k: keys, pairs and the matrix take every k-th row, for k rows
+  * @param sampleAfter
+  *   rows that a task takes before it begins to take fewer; 0 where it never does
   * @param labels
   *   keys that get a text for people; 0 for none
   */
-final case class CountLimits(counters: Int, slotPairs: Int, sample: Int, labels: Int = 0) {
+final case class CountLimits(
+    counters: Int,
+    slotPairs: Int,
+    sample: Int,
+    sampleAfter: Int = 0,
+    labels: Int = 0
+) {
 
   /** The most counters of a sketch that each of so many map tasks sends to the driver: together about
     * as many as the sketch has, so that a batch of many tasks does not flood it. */
@@ -37,6 +45,7 @@ object CountLimits {
     Settings.statisticsCounters.orDefault(setting),
     Settings.statisticsSlotPairs.orDefault(setting),
     Settings.statisticsSample.orDefault(setting),
+    Settings.statisticsSampleAfter.orDefault(setting),
     Settings.statisticsLabels.orDefault(setting)
   )
 }

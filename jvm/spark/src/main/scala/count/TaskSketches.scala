@@ -7,11 +7,10 @@ import io.keyroute.core.table.GroupTable
 import io.keyroute.proto.v1.MapTaskCounts
 
 /** What one map task counts of keys and slots. Rows of slots are exact; of keys, pairs and the matrix
-  * of slots every k-th row is taken, for k rows. k is what is set for the first
-  * [[TaskSketches.TakenFirst]] rows that are taken, and twice as much whenever
-  * [[TaskSketches.TakenEach]] more were: a task of many rows would learn little from taking them all,
-  * and pay for it. A group without routing columns has no keys to tell apart, only
-  * slots. */
+  * of slots every k-th row is taken, for k rows. k is what is set for the first `sampleAfter` rows that
+  * are taken, then twice as much, and twice as much again whenever half as many more were: a task of
+  * many rows would learn little from taking them all, and pay for it. A group without routing columns
+  * has no keys to tell apart, only slots. */
 private[count] final class TaskSketches(
     table: GroupTable,
     exchange: CountedExchange,
@@ -21,7 +20,8 @@ private[count] final class TaskSketches(
   private val limits = exchange.limits
   private val stable = table.shape.stableSlots
   private var every = limits.sample
-  private var untilSparser = TaskSketches.TakenFirst
+  // From 0 on it counts down, and never comes to 0 again.
+  private var untilSparser = limits.sampleAfter
   // Tasks begin at different rows, or a stream that repeats itself would always show the same ones.
   private var untilTaken = 1 + TaskSketches.phase(exchange.id, mapPartition, every)
   private val slots = new SlotCounts(table.shape.slots)
@@ -65,8 +65,8 @@ private[count] final class TaskSketches(
     untilTaken = every
     untilSparser -= 1
     if (untilSparser == 0) {
-      untilSparser = TaskSketches.TakenEach
-      every *= 2
+      untilSparser = math.max(limits.sampleAfter / 2, 1)
+      every = math.min(every, 1 << 29) * 2
       // As at the beginning: 1 to k, or the first rows of each k would never be taken.
       untilTaken = 1 + TaskSketches.phase(exchange.id, mapPartition, every)
     }
@@ -88,12 +88,6 @@ private[count] final class TaskSketches(
 }
 
 private[count] object TaskSketches {
-
-  /** Rows that a task takes before it begins to leave out some. */
-  val TakenFirst: Int = 4096
-
-  /** Rows that it then takes before it takes half as many of those that follow. */
-  val TakenEach: Int = 2048
 
   /** Rows that a task passes over before the first that it takes, in [0, every). Mixed, so that it goes
     * through all of them whatever `every` is, from task to task as from batch to batch. */

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SerializeFromOb
 import org.apache.spark.sql.catalyst.plans.{FullOuter, RightOuter}
 import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
-import org.apache.spark.sql.execution.{SerializeFromObjectExec, SparkPlan}
+import org.apache.spark.sql.execution.{SerializeFromObjectExec, SparkPlan, UnionExec}
 import org.apache.spark.sql.keyroute.route.StatefulNode
 
 /** The way of an exchange's rows, from the one operator that they come from.
@@ -37,7 +37,8 @@ private[count] final case class PathNode(
 private[count] object UpstreamPath {
 
   /** An exchange of another kind in between ends the search: rows that were shuffled since are no longer
-    * where the upstream key put them. None, too, where the rows come from several operators. */
+    * where the upstream key put them. None, too, where the rows come from several operators, or some of
+    * them, by a branch of a union, from none. */
   def below(input: SparkPlan, lost: LostColumns): Option[UpstreamPath] = input match {
     case _: Exchange => None
     case StatefulNode(n) =>
@@ -52,6 +53,7 @@ private[count] object UpstreamPath {
         case _ => keys.headOption.getOrElse(Nil).map(Seq(_))
       }
       Some(UpstreamPath(n, Seq(PathNode(input.output, key.map(asOutputs(_, input))))))
+    case union: UnionExec if union.children.exists(below(_, lost).isEmpty) => None
     case other =>
       other.children.flatMap(below(_, lost)) match {
         case Seq(one) =>

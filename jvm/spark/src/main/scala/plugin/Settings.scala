@@ -155,9 +155,18 @@ object Settings extends Logging {
     "spark.keyroute.statistics.sample",
     "1",
     "integer",
-    "Keys, pairs and pairs of slots are counted in every so many-th row, for as many rows, and more " +
-      "sparsely in tasks of many rows; slots and partitions in every row.",
+    "Keys, pairs and pairs of slots are counted in every so many-th row, for as many rows; slots and " +
+      "partitions in every row.",
     between(1L, 1000000L)(_).toInt
+  )
+
+  val statisticsSampleAfter: Setting[Int] = Setting(
+    "spark.keyroute.statistics.sampleAfter",
+    "4096",
+    "rows",
+    "Once a map task has counted so many rows it counts ever fewer of those that follow (0: all, and the " +
+      "counts are exact).",
+    between(0L, 1L << 30)(_).toInt
   )
 
   val statisticsPeriodRows: Setting[Long] = Setting(
@@ -317,6 +326,7 @@ object Settings extends Logging {
     statisticsCounters,
     statisticsSlotPairs,
     statisticsSample,
+    statisticsSampleAfter,
     statisticsPeriodRows,
     statisticsPeriods,
     statisticsSources,

@@ -84,11 +84,8 @@ class CarriedUpstreamKeySuite extends CountingTest {
 
   private val fresh: Seq[Event] = feeds.flatten.flatten.distinct
 
-  private def pairsOf(counts: Seq[MapTaskCounts]): Map[(Long, Long), Long] = counts.flatMap { c =>
-    val p = c.getPairs
-    p.getUpstreamList.asScala.map(_.longValue).zip(p.getDownstreamList.asScala.map(_.longValue))
-      .zip(p.getCountsList.asScala.map(_.longValue))
-  }.groupMapReduce(_._1)(_._2)(_ + _)
+  private def pairsOf(counts: Seq[MapTaskCounts]): Map[(Long, Long), Long] =
+    rowsOfPairs(counts.map(_.getPairs))
 
   test("a projection leaves it out: pairs and slots are those of the rows") {
     val down = found("attribute") {

@@ -8,18 +8,20 @@ import org.scalatest.concurrent.Eventually.{eventually, interval, timeout}
 import org.scalatest.time.SpanSugar._
 
 import org.apache.spark.TaskContext
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.functions.{col, count, lit, timestamp_seconds, udf, window}
+import org.apache.spark.sql.functions.{col, count, expr, lit, timestamp_seconds, udf, window}
 import org.apache.spark.sql.keyroute.route.{KeyHash, RoutedExchangeExec, RowRouter, StreamingTest}
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.keyroute.core.sketch.SlotPairCounts
-import io.keyroute.core.table.{GroupShape, GroupTable}
+import io.keyroute.core.table.{GroupShape, GroupTable, RoutingTables}
 import io.keyroute.proto.v1.MapTaskCounts
 
-/** What map and reduce tasks report, for chains of two operators: op 1 by `k`, op 0 downstream. */
+/** What map and reduce tasks report, mostly for chains of two operators: op 1 by `k`, op 0
+  * downstream. */
 class CountingSuite extends CountingTest {
   import CountingTest._
   import StreamingTest._
@@ -213,4 +215,75 @@ class CountingSuite extends CountingTest {
       }
     }
   }
+
+  test("a chain of three operators: each edge has the pairs of its own two keys") {
+    val fresh = feeds.flatten.flatten.distinct
+    Seq[DataFrame => DataFrame](
+      _.withColumn("g", col("v") % 30).withColumn("h", col("v") % 6)
+        .dropDuplicates("k").dropDuplicates("g").dropDuplicates("h"),
+      // Rows lose the upstream key before each exchange.
+      _.dropDuplicates("k").selectExpr("v % 30 as g").dropDuplicates("g").selectExpr("g % 6 as h")
+        .dropDuplicates("h")
+    ).foreach { query =>
+      val (run, counts) = counted()(query)
+      assert(counts.map(c => c.getUpstreamGroup -> c.getGroup).toSet ==
+        Set(-1L -> 2L, 2L -> 1L, 1L -> 0L))
+      assert(pairsOfEdges(run) == Map(
+        Edge(2, 1) -> fresh.map(e => (text(e.k), number(e.v % 30)) -> 1L).toMap,
+        Edge(1, 0) -> (0L until 30L).map(g => (number(g), number(g % 6)) -> 1L).toMap
+      ))
+    }
+  }
+
+  test("rows of a union's other branch are not the operator's") {
+    val (_, counts) = counted()(f => f.dropDuplicates("k").union(f).dropDuplicates("v"))
+    assert(counts.filter(_.getGroup == 0L).map(_.getUpstreamGroup).toSet == Set(-1L))
+  }
+
+  test("two operators that feed a join, and one above it: each edge is counted as its own") {
+    val (run, counts) = counted(mode = OutputMode.Append()) { frame =>
+      frame.dropDuplicates("k").selectExpr("k", "v % 10 as w")
+        .join(frame.selectExpr("v % 30 as g").dropDuplicates("g"), expr("w = g % 10"))
+        .dropDuplicates("k", "w")
+    }
+    // Both sides' exchanges are the join's.
+    assert(counts.map(c => c.getUpstreamGroup -> c.getGroup).toSet ==
+      Set(-1L -> 3L, -1L -> 2L, 3L -> 1L, 2L -> 1L, 1L -> 0L))
+    val fresh = feeds.flatten.flatten.distinct
+    assert(pairsOfEdges(run) == Map(
+      Edge(2, 1) -> fresh.map(e => (text(e.k), number(e.v % 10)) -> 1L).toMap,
+      Edge(3, 1) -> (0L until 30L).map(g => (number(g), number(g % 10)) -> 1L).toMap,
+      // Each row of the left side has three partners.
+      Edge(1, 0) -> fresh.map { e =>
+        val above = fingerprint(StringType, LongType)(UTF8String.fromString(e.k), e.v % 10)
+        (number(e.v % 10), above) -> 3L
+      }.toMap
+    ))
+  }
+
+  /** Rows of each pair of each edge, as the driver knows them in the end. */
+  private def pairsOfEdges(run: Run): Map[Edge, Map[(Long, Long), Long]] = {
+    val exchanges = run.nodes { case e: RoutedExchangeExec => e }
+    eventually(timeout(10.seconds), interval(20.millis)) {
+      assert(Driver.reads.size == exchanges.size * Partitions)
+    }
+    val routing = exchanges.head.routing
+    val shapes = routing.shapes.values.toSeq
+    val query = Reports.query(runId = routing.route.runId)
+      .copy(groups = shapes, inForce = RoutingTables.empty("", shapes))
+    val collector = new StatisticsCollector(History(1, 1, settleMs = 0), () => 0, (_, _, _) => ())
+    collector.started(query)
+    Driver.received.forEach(collector.received(_))
+    run.batches.indices.foreach(b => collector.batchEnded(query.runId, b.toLong, 0, 0))
+    collector.query(query.queryId).get.getPeriods(0).getEdgesList.asScala.map { e =>
+      assert(e.getUpstreamKey == "attribute" && e.getRows == e.getPairs.getRows)
+      assert(e.getRows == e.getSlotPairs.getRowsList.asScala.map(_.longValue).sum)
+      Edge(e.getUpstreamGroup, e.getDownstreamGroup) -> rowsOfPairs(Seq(e.getPairs))
+    }.toMap
+  }
+
+  private def fingerprint(types: DataType*)(values: Any*): Long =
+    CarriedUpstreamKeySuite.Table.key(types: _*)(values: _*).fingerprint
+  private def text(k: String): Long = fingerprint(StringType)(UTF8String.fromString(k))
+  private def number(v: Long): Long = fingerprint(LongType)(v)
 }

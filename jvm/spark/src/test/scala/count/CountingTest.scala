@@ -18,9 +18,9 @@ import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.keyroute.route.{RoutedExchangeExec, StreamingTest}
 import org.apache.spark.sql.streaming.OutputMode
 
-import io.keyroute.proto.v1.{MapTaskCounts, ReduceTaskReads}
+import io.keyroute.proto.v1.{MapTaskCounts, PairSketch, ReduceTaskReads}
 
-/** Tests of what map and reduce tasks report, for chains of two operators: op 1 by `k`, op 0
+/** Tests of what map and reduce tasks report, mostly for chains of two operators: op 1 by `k`, op 0
   * downstream. */
 trait CountingTest extends AnyFunSuite with BeforeAndAfterAll {
   import CountingTest._
@@ -53,6 +53,13 @@ trait CountingTest extends AnyFunSuite with BeforeAndAfterAll {
 
   protected def rows(counts: Seq[MapTaskCounts]): Long =
     counts.flatMap(_.getPartitionRowsList.asScala).map(_.longValue).sum
+
+  /** Rows of each pair (upstream fingerprint, downstream fingerprint). */
+  protected def rowsOfPairs(sketches: Seq[PairSketch]): Map[(Long, Long), Long] =
+    sketches.flatMap { p =>
+      p.getUpstreamList.asScala.map(_.longValue).zip(p.getDownstreamList.asScala.map(_.longValue))
+        .zip(p.getCountsList.asScala.map(_.longValue))
+    }.groupMapReduce(_._1)(_._2)(_ + _)
 }
 
 object CountingTest {

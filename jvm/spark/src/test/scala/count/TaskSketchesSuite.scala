@@ -12,7 +12,8 @@ import io.keyroute.proto.v1.MapTaskCounts
 
 /** What a task of many rows takes of them. */
 class TaskSketchesSuite extends AnyFunSuite {
-  import TaskSketches.{TakenEach, TakenFirst}
+  private val TakenFirst = 4096
+  private val TakenEach = 2048
 
   private val table = GroupTable.empty(Reports.shape(0))
   private val id = ExchangeId(UUID.fromString("00000000-0000-0000-0000-000000000001"), 3, 0, 0)
@@ -21,9 +22,10 @@ class TaskSketchesSuite extends AnyFunSuite {
   private def taken(
       keys: Iterator[Long],
       sample: Int = 1,
-      task: Int = 5
+      task: Int = 5,
+      after: Int = TakenFirst
   ): (Int, MapTaskCounts) = {
-    val limits = CountLimits(32768, 0, sample)
+    val limits = CountLimits(32768, 0, sample, after)
     val sketches = new TaskSketches(table, CountedExchange(id, limits, None, false), task)
     var rows = 0
     keys.foreach { key =>
@@ -50,6 +52,12 @@ class TaskSketchesSuite extends AnyFunSuite {
     assert(weights(counts) == (0L until 100L).map(k =>
       k -> (0 until TakenFirst).count(_ % 100 == k).toLong
     ).toMap)
+  }
+
+  test("where none shall be left out a task of many rows takes them all, too") {
+    val (rows, counts) = taken(Iterator.tabulate(100000)(_ % 100L), after = 0)
+    assert(rows == 100000)
+    assert(weights(counts).forall(_._2 == 1000))
   }
 
   test("of a million rows it takes some, for all, and slots stay exact") {
