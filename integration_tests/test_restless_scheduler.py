@@ -6,6 +6,7 @@ Spark's own event log tells that the tasks did.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -89,13 +90,19 @@ def test_speculative_copies_count_once(
                 _switch(query, seed)
             query.run(1)
 
-            def counted() -> int:
+            def counted() -> dict[str, int]:
                 periods = statistics(spark_store, tmp_path / "token", query.id).periods
-                return sum(group.rows for period in periods for group in period.groups)
+                return {
+                    f"batches {period.first_batch} to {period.last_batch}": sum(
+                        group.rows for group in period.groups
+                    )
+                    for period in periods
+                }
 
             wanted = sum(len(batch) for batch in query.feed.batches)
-            eventually(30, "all rows are counted", lambda: counted() >= wanted)
-            assert counted() == wanted
+            with suppress(AssertionError):
+                eventually(30, "all are counted", lambda: sum(counted().values()) >= wanted)
+            assert sum(counted().values()) == wanted, counted()
             query.finish()
         finally:
             query.kill()
