@@ -141,8 +141,9 @@ def cut_by_time(stream: Stream, length_ns: int) -> list[Cut]:
     is shorter than half of a period."""
     if length_ns < 1:
         raise BadStream("a period must be longer than that")
+    length_ns = min(length_ns, np.iinfo(np.int64).max)
     since = stream.times - stream.times[0]
-    period = since // min(length_ns, np.iinfo(np.int64).max)
+    period = since // length_ns
     starts = np.flatnonzero(np.diff(period, prepend=-1))
     bounds = [*starts.tolist(), stream.rows]
     if len(bounds) > 2 and since[-1] - period[-1] * length_ns < length_ns / 2:

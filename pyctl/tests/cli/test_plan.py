@@ -66,6 +66,14 @@ def test_programs_get_json(file: Path) -> None:
     assert (said["planner"], said["name"], said["entries"]) == ("hash", "flights", 0)
     assert set(said["imbalance"]) == {"0", "1"}
     assert said["locality"] == pytest.approx(1 / 3, abs=0.01)
+    assert said["state_rows_to_move"] == 0
+
+
+def test_the_state_that_moves_is_told(file: Path) -> None:
+    said = json.loads(run(file, "--json").stdout)
+    # Where no state was counted a key has one row.
+    assert said["state_rows_to_move"] == said["moved_keys"] > 100
+    assert f"{said['moved_keys']:,}" in run(file).stdout.split("estimated")[1].splitlines()[0]
 
 
 def test_without_pairs_locality_is_not_known(tmp_path: Path) -> None:

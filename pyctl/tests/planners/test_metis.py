@@ -88,16 +88,26 @@ def test_a_half_life_that_is_given_is_taken(half_life: float, says: str) -> None
 
 
 def test_its_options_are_the_settings_that_others_share() -> None:
-    period = streams.count(streams.correlated(1, ROWS))
-    first = planners.load("metis")(ask(period)).tables(1, "q")
-    changed = ask(streams.count(streams.correlated(2, ROWS)), current=first)
-    for name, value in {"load_half_life": 3, "move_cost": 1, "seeds": 1, "seed": 7}.items():
-        by_option = replace(changed, settings=PlanSettings(options={name: value}))
-        by_field = replace(changed, settings=replace(PlanSettings(), **{name: value}))
-        one, other = (planners.load("metis")(asked) for asked in (by_option, by_field))
-        assert encode(one.tables(2, "q")) == encode(other.tables(2, "q"))
+    rng = np.random.default_rng(1)
+    weight = np.arange(1, 201)
+    a = rng.choice(200, ROWS, p=weight / weight.sum())
+    b = (a * 7 + rng.integers(0, 9, ROWS)) % 300
+    # Light keys become heavy.
+    old, new = streams.count((a, b)), streams.count((199 - a, b))
+    first = ask(old, new)
+    later = ask(old, new, current=planners.load("metis")(ask(old)).tables(1, "q"))
+
+    def table(request: PlanRequest, settings: PlanSettings) -> bytes:
+        plan = planners.load("metis")(replace(request, settings=settings))
+        return encode(plan.tables(2, "q"))
+
+    cases = (("load_half_life", 8, first), ("seeds", 1, first), ("seed", 7, first))
+    for name, value, request in (*cases, ("move_cost", 1, later)):
+        by_option = table(request, PlanSettings(options={name: value}))
+        by_field = table(request, replace(PlanSettings(), **{name: value}))
+        assert by_option == by_field != table(request, PlanSettings()), name
     with pytest.raises(BadOption, match="option seeds must be a whole number"):
-        planners.load("metis")(replace(changed, settings=PlanSettings(options={"seeds": 0.5 + 1})))
+        table(first, PlanSettings(options={"seeds": 1.5}))
 
 
 def test_nothing_moves_when_nothing_changed() -> None:

@@ -53,10 +53,11 @@ private[count] object UpstreamPath {
         case _ => keys.headOption.getOrElse(Nil).map(Seq(_))
       }
       Some(UpstreamPath(n, Seq(PathNode(input.output, key.map(asOutputs(_, input))))))
-    case union: UnionExec if union.children.exists(below(_, lost).isEmpty) => None
     case other =>
-      other.children.flatMap(below(_, lost)) match {
-        case Seq(one) =>
+      val ways = other.children.map(below(_, lost))
+      val mixed = other.isInstanceOf[UnionExec] && ways.contains(None)
+      ways.flatten match {
+        case Seq(one) if !mixed =>
           val key = one.nodes.head.key.map(_.flatMap(asOutputs(_, other)))
           Some(one.copy(nodes = PathNode(columns(other, lost), key) +: one.nodes))
         case _ => None
