@@ -87,7 +87,8 @@ def _query(query: QueryOverview) -> Table:
 
 
 def _facts(query: QueryOverview) -> list[tuple[str, str]]:
-    facts = [("runs in", query.app_id if query.running else "does not run now")]
+    not_seen = "does not run now, or has had no batch since it started"
+    facts = [("runs in", query.app_id if query.running else not_seen)]
     if query.version:
         facts.append(("table in force", f"{query.version}, since batch {query.since_batch}"))
     else:

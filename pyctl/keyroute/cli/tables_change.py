@@ -126,7 +126,10 @@ def _change(
 def _running(store: Store, query_id: str, token_file: Path | None) -> Snapshot:
     snapshot = take_snapshot(store, query_id)
     if snapshot.state.live is None:
-        raise Refused(f"Query {query_id} is not running: a change needs its driver.")
+        raise Refused(
+            f"Query {query_id} is not running, or has had no batch since it started: a change "
+            "needs its driver."
+        )
     # Only for the driver's own version, which an emptied ZooKeeper forgets; goes without it.
     return with_driver(snapshot, Py4jGateways(token_file), statistics=False)
 

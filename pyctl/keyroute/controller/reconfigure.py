@@ -121,7 +121,10 @@ def _publish(state: QueryState, value: Reconfiguration, context: Context) -> Act
     if state.wanted != wanted:
         return WriteWanted(wanted, f"version {version} is published: asking the driver for it")
     if state.live is None:
-        return Wait(f"version {version} is published; the query is not running")
+        return Wait(
+            f"version {version} is published; the query is not running, or has had no batch since "
+            "it started"
+        )
     if context.waited_s >= context.prepare_timeout_s:
         reason = f"the driver did not acknowledge within {context.prepare_timeout_s:.0f} s"
         return _abort(state, value, context, reason)

@@ -76,7 +76,7 @@ def status_of(status: ApplicationStatus, query_id: str) -> QueryStatus | None:
 def _ask(snapshot: Snapshot, gateways: Gateways, statistics: bool) -> DriverView:
     query_id = snapshot.state.query_id
     if snapshot.application is None:
-        return DriverView(problem="the query is not running")
+        return DriverView(problem="the query is not running, or has had no batch since it started")
     if not snapshot.application.gateway_port:
         return DriverView(problem="the driver could not open its gateway: its log says why")
     try:
