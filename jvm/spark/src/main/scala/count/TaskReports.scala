@@ -21,8 +21,13 @@ object TaskReports extends Logging {
   @volatile private var context: PluginContext = _
   private val warned = new AtomicBoolean
 
-  /** By the executor plugin, once. */
-  def connect(context: PluginContext): Unit = this.context = context
+  /** By the executor plugin, once, before any task. Spark looks for the driver at the first message,
+    * and never again where that look was interrupted, as it can be in a task that is killed: all later
+    * reports of the executor would be lost. So the first message, which says nothing, goes now. */
+  def connect(context: PluginContext): Unit = {
+    this.context = context
+    if (context != null) attempt(context.send(Array.emptyByteArray))
+  }
 
   /** The id of this executor, as the driver knows it; empty before `connect`. */
   def executorId: String = Option(context).fold("")(_.executorID())

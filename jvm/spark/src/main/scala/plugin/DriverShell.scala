@@ -42,7 +42,7 @@ final class DriverShell extends DriverPlugin with Logging {
       opened.registerMetrics(plugin.metricRegistry)
     }
 
-  /** A report of an executor's counters. */
+  /** A report of an executor's counters; nothing, where it only looked for us. */
   override def receive(message: AnyRef): AnyRef = {
     message match {
       case report: Array[Byte] if report.nonEmpty => parts.foreach(_.inbox.put(report))

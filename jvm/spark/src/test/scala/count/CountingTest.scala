@@ -70,7 +70,7 @@ object CountingTest {
     @volatile var reachable: Boolean = true
 
     private def ofKind(kind: Byte): Seq[Array[Byte]] =
-      received.asScala.toSeq.filter(_.head == kind).map(_.tail)
+      received.asScala.toSeq.filter(_.headOption.contains(kind)).map(_.tail)
 
     def maps: Seq[MapTaskCounts] = ofKind(TaskReports.MapCounts).map(MapTaskCounts.parseFrom)
     def reads: Seq[ReduceTaskReads] = ofKind(TaskReports.ReduceReads).map(ReduceTaskReads.parseFrom)
