@@ -78,7 +78,9 @@ def _times(case: Case, like: PlanRequest) -> dict[str, Any]:
     shapes = tuple(g.shape for g in first[0].groups)
     graph = history(shapes, first).graph(settings.half_life, settings.load_half_life)
     nowhere = np.full(graph.vertices, -1, np.int32)
-    problem = pose(graph, PARTS, settings.alpha, nowhere, settings.move_cost)
+    problem = pose(
+        graph, np.arange(PARTS, dtype=np.int32), settings.alpha, nowhere, settings.move_cost
+    )
 
     def plan(periods: Sequence[Period], current: RoutingTables) -> Plan:
         copies = tuple(_copied(p) for p in periods)

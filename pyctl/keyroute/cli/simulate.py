@@ -47,7 +47,17 @@ def simulate(
     rows: Annotated[
         int | None, typer.Option("--rows", min=1, help="Plan after so many records.")
     ] = None,
-    parts: Annotated[int, typer.Option("--parts", min=2, help="Partitions, each an executor.")] = 6,
+    parts: Annotated[
+        int, typer.Option("--parts", min=2, help="Partitions, each on an executor of its own.")
+    ] = 6,
+    executors: Annotated[
+        int,
+        typer.Option(
+            "--executors",
+            min=0,
+            help="Executors, where those are fewer. 0: one for each partition.",
+        ),
+    ] = 0,
     planner: planning.PlannerOption = None,
     alpha: planning.AlphaOption = planning.SETTINGS.alpha,
     max_moved: planning.MaxMovedOption = planning.SETTINGS.max_moved,
@@ -99,6 +109,7 @@ def simulate(
                 planning.plan_settings(alpha, max_moved, option),
                 steps,
                 OPEN_TO_ALL if gate else None,
+                executors,
                 keep,
             )
             with progress(f"Reading {source}", quiet=as_json):
@@ -111,7 +122,7 @@ def simulate(
             raise Usage(f"--option: {error}.") from error
         except CannotPlan as error:
             raise Refused(f"There is no plan: {error}.") from error
-        done = result.Replay(planner, parts, tuple(names), taken)
+        done = result.Replay(planner, parts, tuple(names), taken, executors)
         name = f"{Path(source).stem}-{planner}"
         try:
             out.mkdir(parents=True, exist_ok=True)
@@ -166,7 +177,7 @@ def _print(done: Replay) -> None:
         for step, name in zip(done.steps, names, strict=True)
     ]
     print_table(
-        f"{done.planner}, {done.parts} partitions: locality on its period and the next, imbalance\n"
+        f"{done.planner}, {done.places}: locality on its period and the next, imbalance\n"
         f"(max/mean) on the next by {'/'.join(done.keys)}, keys moved and their share of the rows",
         columns,
         [*steps, _means(done), _hash(done)],

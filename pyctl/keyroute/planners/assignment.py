@@ -1,6 +1,7 @@
 """An assignment of keys to partitions, its capacities and its worth. Shared by graph planners.
 
-Assignments are int32 (V,) arrays of partitions, -1 where a key has none yet.
+Assignments are int32 (V,) arrays of partitions, -1 where a key has none yet. Partitions are balanced
+each by itself; a pair is local where its keys' partitions are of one part, which is an executor.
 """
 
 from __future__ import annotations
@@ -28,13 +29,14 @@ class Problem:
     Each key has K = 2 loads (V, K): the decayed one, which foretells the next period best, and that
     of the newest period, so that what is planned is balanced on the rows that are there. `capacity`
     (G, K) bounds the loads of any partition of a group, its even share of the `tail` (G, K)
-    included; `home` (V,) is where the table in force has a key, -1 where it has none.
+    included; `home` (V,) is where the table in force has a key, -1 where it has none. `parts` (n,)
+    is each partition's part.
     Pair weights are in `above` (V, V), from the lower vertex to the higher, and `below`, the other
     way.
     """
 
     graph: KeyGraph
-    partitions: int
+    parts: Int32Array
     load: FloatArray
     tail: FloatArray
     capacity: FloatArray
@@ -42,6 +44,16 @@ class Problem:
     move_cost: float
     above: csr_array
     below: csr_array
+
+    @property
+    def partitions(self) -> int:
+        """n of each group."""
+        return len(self.parts)
+
+    @property
+    def executors(self) -> int:
+        """How many parts there are."""
+        return int(self.parts.max()) + 1
 
     @property
     def adjacency(self) -> csr_array:
@@ -70,22 +82,32 @@ class Problem:
         even: FloatArray = np.stack(each, axis=1) + self.tail[index] / n
         return even
 
+    def part_of(self, assignment: Int32Array) -> Int32Array:
+        """Part of each key (V,), -1 where it has no partition."""
+        return np.append(self.parts, np.int32(-1))[assignment]
+
     def attraction(self, assignment: Int32Array, members: slice) -> FloatArray:
         """What each member has in each partition (m, n): pair weight, and what a move costs."""
-        rows = pulls((self.below, self.above), members, assignment, self.partitions)
+        at = self.part_of(assignment)
+        rows = pulls((self.below, self.above), members, at, self.executors)
         return self.with_home(rows, members)
 
-    def with_home(self, pull: FloatArray, members: slice) -> FloatArray:
-        """The pair weight of some members (m, n), with what a move costs added where they are."""
+    def with_home(self, of_parts: FloatArray, members: slice) -> FloatArray:
+        """The pair weight of some members in each partition (m, n), from that in its part, with what
+        a move costs added where they are."""
+        pull: FloatArray = np.take(of_parts, self.parts, axis=1)
         home = self.home[members]
         at_home = np.flatnonzero(home >= 0)
         pull[at_home, home[at_home]] += self.move_cost * self.graph.weight[members][at_home]
         return pull
 
     def local_weight(self, assignment: Int32Array) -> float:
-        """Weight of pairs whose two keys share a partition."""
-        above = self.above
-        return local_weight(above.indptr, above.indices, above.data, assignment)
+        """Weight of pairs whose two keys share a part."""
+        return self.together(self.part_of(assignment))
+
+    def together(self, parts: Int32Array) -> float:
+        """The same for the keys' parts (V,)."""
+        return local_weight(self.above.indptr, self.above.indices, self.above.data, parts)
 
     def moved_weight(self, assignment: Int32Array) -> float:
         """Weight of keys that leave their partition; unknown ones leave it with chance 1 - 1/n."""
@@ -107,7 +129,7 @@ class Problem:
 
 
 def pose(
-    graph: KeyGraph, partitions: int, alpha: float, home: Int32Array, move_cost: float
+    graph: KeyGraph, parts: Int32Array, alpha: float, home: Int32Array, move_cost: float
 ) -> Problem:
     """The problem of a graph: capacities are alpha times the mean, or the floor.
 
@@ -128,10 +150,11 @@ def pose(
     above = csr_array(
         (graph.edge_weight, graph.edge_to, starts), shape=(graph.vertices, graph.vertices)
     )
+    partitions = len(parts)
     most = alpha * total / partitions * [1.0, NEWEST_ROOM]
     return Problem(
         graph=graph,
-        partitions=partitions,
+        parts=parts,
         load=load,
         tail=tail,
         capacity=np.maximum(most, heaviest + tail / partitions),

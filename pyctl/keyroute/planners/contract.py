@@ -2,7 +2,7 @@
 little left to do.
 
 Size-bounded label propagation (Meyerhenke, Sanders, Schulz 2014): each key joins the cluster that
-it shares most rows with and that has room for it. A cluster stays small beside a partition, so
+it shares most rows with and that has room for it. A cluster stays small beside a part, so
 that the cut of the clusters can still be balanced.
 """
 
@@ -16,8 +16,8 @@ from keyroute.core.graph import FloatArray
 from keyroute.core.table import Int32Array, Int64Array
 
 ROUNDS = 4
-CLUSTERS_OF_A_PARTITION = 40
-"""A cluster may hold so small a share of a partition's load."""
+CLUSTERS_OF_A_PART = 40
+"""A cluster may hold so small a share of a part's load."""
 
 FULL = 4
 """Cells for each pair up to which a full matrix of clusters is faster than a sparse one."""

@@ -138,7 +138,7 @@ def _schedule(items: _Items, slack: float) -> Int32Array:
     near = even_out(items.sizes, items.base, near, best, enough)
     if _worst(items, near, best.hot) <= enough:
         return near
-    return relabel(fresh, items.home, items.sizes, len(items.base))
+    return relabel(fresh, items.home, items.sizes, np.ones(len(items.base), np.int64))
 
 
 def _worst(items: _Items, at: Int32Array, hot: Int64Array) -> float:

@@ -43,7 +43,9 @@ def _place(problem: Problem, found: Int32Array, index: int, rows: FloatArray) ->
     most = ROOM * problem.all_load[index] / problem.partitions
     for key in new[np.argsort(-load[new], kind="stable")]:
         gain = np.where(loads < most, pull[key], 0.0)
-        to = int(gain.argmax())
-        if gain[to] > 0:
+        if gain.any():
+            # Partitions of one part have the same: the lightest of them.
+            best = np.flatnonzero(gain == gain.max())
+            to = best[loads[best].argmin()]
             at[key] = to
             loads[to] += load[key]

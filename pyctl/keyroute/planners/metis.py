@@ -30,7 +30,8 @@ from keyroute.planners.backtest import best_half_life
 from keyroute.planners.budget import within
 from keyroute.planners.first_sight import place_new
 from keyroute.planners.metis_cut import cut, cut_contracted
-from keyroute.planners.refine import refine
+from keyroute.planners.parts import parts_to_fill
+from keyroute.planners.refine import refine, settle
 from keyroute.planners.relabel import relabel
 
 MAX_ENTRIES = 1_000_000
@@ -53,11 +54,14 @@ class MetisPlanner:
         """Plans explicit entries for all counted keys. Raises `CannotPlan`."""
         settings = _own(request.settings)
         known = history(request.shapes, request.periods)
-        partitions = _partitions(known)
+        parts = parts_to_fill(request, _partitions(known))
         home = _home(known, request.current)
-        half_life = best_half_life(known, settings.half_lives, home, partitions, settings.half_life)
+        at = np.append(parts, np.int32(-1))[home]
+        half_life = best_half_life(
+            known, settings.half_lives, at, int(parts.max()) + 1, settings.half_life
+        )
         graph = known.graph(half_life, settings.load_half_life)
-        problem = pose(graph, partitions, settings.alpha, home, settings.move_cost)
+        problem = pose(graph, parts, settings.alpha, home, settings.move_cost)
         name, found = _best(problem, settings)
         assignment = within(problem, found, settings.max_moved)
         return _plan(request, problem, assignment, name + _remembered(half_life))
@@ -65,11 +69,11 @@ class MetisPlanner:
     def between(self, request: PlanRequest) -> Plan:
         """Entries for keys of the last period that have none yet; all others stay."""
         known = history(request.shapes, request.periods[-2:])
-        partitions = _partitions(known)
+        parts = parts_to_fill(request, _partitions(known))
         settings = _own(request.settings)
         graph = known.graph(np.inf, settings.load_half_life)
         home = _home(known, request.current)
-        problem = pose(graph, partitions, settings.alpha, home, 0.0)
+        problem = pose(graph, parts, settings.alpha, home, 0.0)
         assignment = place_new(problem, graph.newest_load)
         new = int(((home < 0) & (assignment >= 0)).sum())
         groups = _tables(graph, assignment, request.current)
@@ -140,7 +144,8 @@ def _best(problem: Problem, settings: PlanSettings) -> tuple[str, Int32Array]:
     else:
         fresh = cut(problem, settings.metis_seeds)
     if fresh is not None:
-        named = relabel(fresh, home, weight, problem.partitions)
+        sizes = np.bincount(problem.parts)
+        named = settle(problem, relabel(fresh, problem.part_of(home), weight, sizes))
         candidates["a fresh METIS cut"] = refine(problem, named)
     if not candidates:
         candidates["greedy placement"] = refine(problem, home)

@@ -1,4 +1,7 @@
-"""The call of METIS: k-way cuts of the key graph, the best of some seeds (Karypis, Kumar 1998)."""
+"""The call of METIS: k-way cuts of the key graph, the best of some seeds (Karypis, Kumar 1998).
+
+A cut has the part of each key, an executor's, and not its partition: within a part all is local.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ Cut = Callable[[int], Int32Array | None]
 
 
 def cut(problem: Problem, seeds: range) -> Int32Array | None:
-    """The best cut of the keys that have pairs; -1 for other keys. None where METIS fails.
+    """The best cut of the keys that have pairs: parts (V,), -1 for others. None where METIS fails.
 
     pymetis passes one weight for each vertex, so METIS balances the groups' sum, each group's
     loads being scaled to the same total; `refine` holds each group to its own capacities.
@@ -37,7 +40,7 @@ def cut_contracted(problem: Problem, seeds: range) -> Int32Array | None:
     """As `cut`, of clusters of keys in place of keys: not quite as good, and much faster."""
     paired, graph = _paired(problem)
     weights = vertex_weights(problem)[paired]
-    most = float(weights.sum()) / (problem.partitions * contract.CLUSTERS_OF_A_PARTITION)
+    most = float(weights.sum()) / (problem.executors * contract.CLUSTERS_OF_A_PART)
 
     def of_clusters(seed: int) -> Int32Array | None:
         label = contract.clusters(graph, weights, most, seed)
@@ -77,7 +80,7 @@ def _best(
     seeds: range,
     make: Cut,
 ) -> Int32Array | None:
-    if len(paired) <= problem.partitions:
+    if len(paired) <= problem.executors:
         return None
     best: Int32Array | None = None
     best_local = -1.0
@@ -87,7 +90,7 @@ def _best(
             continue
         found = np.full(problem.graph.vertices, -1, dtype=np.int32)
         found[paired] = parts
-        local = problem.local_weight(found)
+        local = problem.together(found)
         if local > best_local:
             best, best_local = found, local
     return best
@@ -95,21 +98,24 @@ def _best(
 
 def _metis(problem: Problem, graph: csr_array, weights: FloatArray) -> Cut:
     """A cut by METIS for each seed; None where it fails."""
-    if graph.shape[0] <= problem.partitions or not graph.nnz:
+    if graph.shape[0] <= problem.executors or not graph.nnz:
         return lambda _: None
     adjacency = pymetis.CSRAdjacency(
         graph.indptr.astype(np.int32, copy=False), graph.indices.astype(np.int32, copy=False)
     )
     vertices = _integers(weights, 1e7)
     pairs = np.maximum(_integers(graph.data, 100.0), 1)
+    sizes = np.bincount(problem.parts)
+    shares = None if (sizes == sizes[0]).all() else (sizes / sizes.sum()).tolist()
 
     def made(seed: int) -> Int32Array | None:
         try:
             _, parts = pymetis.part_graph(
-                problem.partitions,
+                problem.executors,
                 adjacency,
                 vweights=vertices,
                 eweights=pairs,
+                tpwgts=shares,
                 recursive=False,
                 options=pymetis.Options(ufactor=UFACTOR, seed=seed),
             )

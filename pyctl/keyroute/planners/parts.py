@@ -1,7 +1,8 @@
 """Parts: which partitions shall share an executor, where there are more partitions than executors.
 
-Keys are assigned to partitions first; parts then take together the partitions between which most
-pairs are left. All parts have the same number of partitions, or one less. Where hosts and zones of
+Where a planner assigns keys to partitions one by one, parts then take together the partitions
+between which most pairs are left; `metis` fills parts that it knows before (`parts_to_fill`). All
+parts have the same number of partitions, or one less. Where hosts and zones of
 parts are known, parts that have most pairs between them get names of one host, and of one zone.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from keyroute.core.graph import FloatArray
-from keyroute.core.plan import Topology
+from keyroute.core.plan import PlanRequest, Topology
 from keyroute.core.table import Int32Array
 
 MIN_GAIN = 0.01
@@ -28,10 +29,20 @@ def arrange(
     if executors <= 0 or executors >= n:
         return ()
     keep = _usable(current, n, executors)
-    start = np.array(current if keep else np.arange(n) % executors, dtype=np.int32)
+    start = np.array(current, dtype=np.int32) if keep else _in_turn(n, executors)
     better = _swap(between, start)
     gain = _inside(between, better) - _inside(between, start)
     return tuple((start if keep and gain < MIN_GAIN * total else better).tolist())
+
+
+def parts_to_fill(request: PlanRequest, partitions: int) -> Int32Array:
+    """Part of each partition (n,) to plan for: that in force, else in turn; each one its own where
+    no fewer executors are meant."""
+    if not 0 < request.executors < partitions:
+        return np.arange(partitions, dtype=np.int32)
+    if _usable(request.current.parts, partitions, request.executors):
+        return np.array(request.current.parts, dtype=np.int32)
+    return _in_turn(partitions, request.executors)
 
 
 def on_hosts(
@@ -89,6 +100,10 @@ def _usable(current: tuple[int, ...], partitions: int, executors: int) -> bool:
         return False
     sizes = np.bincount(current, minlength=executors)
     return bool(sizes.max() - sizes.min() <= 1)
+
+
+def _in_turn(partitions: int, executors: int) -> Int32Array:
+    return np.arange(partitions, dtype=np.int32) % np.int32(executors)
 
 
 def _inside(between: FloatArray, parts: Int32Array) -> float:

@@ -58,6 +58,32 @@ def place(
 
 
 @compiled
+def settle(
+    order: Int64Array,
+    part: Int32Array,
+    parts: Int32Array,
+    home: Int32Array,
+    at: Int32Array,
+    load: FloatArray,
+    loads: FloatArray,
+    capacity: FloatArray,
+) -> None:
+    """Keys take a partition of their part (m,): their home if there is room, or the lightest.
+
+    `parts` (n,) is each partition's part, `home` (m,) where keys are, -1 where nowhere.
+    """
+    for key in order:
+        to = home[key]
+        if to < 0 or parts[to] != part[key] or not fits(loads, to, load[key], capacity):
+            to = -1
+            for p in range(len(parts)):
+                if parts[p] == part[key] and (to < 0 or loads[p, 0] < loads[to, 0]):
+                    to = p
+        at[key] = to
+        loads[to] += load[key]
+
+
+@compiled
 def relieve(
     order: Int64Array,
     at: Int32Array,

@@ -1,4 +1,4 @@
-"""What each key has in each partition: rows that it shares with the keys there."""
+"""What each key has in each part: rows that it shares with the keys there."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from keyroute.core.table import Int32Array
 
 
 def pulls(
-    graphs: Iterable[csr_array], members: slice, assignment: Int32Array, partitions: int
+    graphs: Iterable[csr_array], members: slice, assignment: Int32Array, parts: int
 ) -> FloatArray:
-    """Rows that some vertices of graphs (V, V) have in each partition (m, n), in all of these."""
-    found = np.zeros((members.stop - members.start, partitions))
+    """Rows that some vertices of graphs (V, V) have in each part (m, parts), in all of these."""
+    found = np.zeros((members.stop - members.start, parts))
     for graph in graphs:
         starts = graph.indptr[members.start : members.stop + 1]
         if COMPILES:
@@ -60,7 +60,7 @@ def _add_at_once(
 def local_weight(
     starts: Int32Array, others: Int32Array, pairs: FloatArray, assignment: Int32Array
 ) -> float:
-    """Weight of the pairs of a graph's rows whose two keys share a partition."""
+    """Weight of the pairs of a graph's rows whose two keys share a part."""
     if COMPILES:
         return float(_together(starts, others, pairs, assignment))
     here = np.repeat(assignment, np.diff(starts))

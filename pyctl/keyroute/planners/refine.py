@@ -49,6 +49,22 @@ def refine(problem: Problem, assignment: Int32Array) -> Int32Array:
     return best
 
 
+def settle(problem: Problem, parts: Int32Array) -> Int32Array:
+    """An assignment to partitions for one to parts (V,); -1 stays."""
+    if problem.executors == problem.partitions:
+        return parts
+    found = np.full(len(parts), -1, dtype=np.int32)
+    for index in range(len(problem.graph.shapes)):
+        members = problem.graph.members(index)
+        load, part = problem.load[members], parts[members]
+        has = np.flatnonzero(part >= 0)
+        order = has[np.argsort(-load[has, 0], kind="stable")]
+        loads = problem.loads_of(index, found)
+        state = (found[members], load, loads, problem.capacity[index] * (1 + _SLACK))
+        passes.settle(order, part, problem.parts, problem.home[members], *state)
+    return found
+
+
 def _pass(problem: Problem, assignment: Int32Array, index: int, pulls: Pulls) -> None:
     """One pass over one group; writes into the assignment, whose pulls are given."""
     members = problem.graph.members(index)

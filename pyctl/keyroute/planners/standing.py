@@ -1,6 +1,6 @@
-"""An assignment while it is worked on, with what each key has in each partition.
+"""An assignment while it is worked on, with what each key has in each part.
 
-Sums of pairs' weights are exact (`KeyGraph`), so that they can be taken from one partition and
+Sums of pairs' weights are exact (`KeyGraph`), so that they can be taken from one part and
 given to another as keys move, and nothing is lost.
 """
 
@@ -18,38 +18,39 @@ MANY = 0.1
 
 
 class Pulls:
-    """Pulls (V, n) of an assignment, kept up while that changes."""
+    """Pulls of an assignment in each part (V, parts), kept up while that changes."""
 
     def __init__(self, problem: Problem, assignment: Int32Array) -> None:
         self._problem = problem
-        self._at = assignment.copy()
+        self._at = problem.part_of(assignment)
         self._rows = self._sum()
 
     def follow(self, assignment: Int32Array) -> None:
         """Takes over another assignment."""
-        moved = np.flatnonzero(self._at != assignment)
-        if len(moved) > MANY * len(assignment):
-            self._at = assignment.copy()
+        now = self._problem.part_of(assignment)
+        moved = np.flatnonzero(self._at != now)
+        if len(moved) > MANY * len(now):
+            self._at = now
             self._rows = self._sum()
         elif len(moved):
             self._shift(moved, self._at[moved], -1.0)
-            self._shift(moved, assignment[moved], 1.0)
-            self._at[moved] = assignment[moved]
+            self._shift(moved, now[moved], 1.0)
+            self._at[moved] = now[moved]
 
     def of(self, members: slice) -> FloatArray:
-        """Those of some keys (m, n), with what a move costs on top of their own partition."""
-        return self._problem.with_home(self._rows[members].copy(), members)
+        """Those of some keys in each partition (m, n), with what a move costs on top of their own."""
+        return self._problem.with_home(self._rows[members], members)
 
     @property
     def local_weight(self) -> float:
-        """Weight of pairs whose two keys share a partition."""
+        """Weight of pairs whose two keys share a part."""
         placed = np.flatnonzero(self._at >= 0)
         return float(self._rows[placed, self._at[placed]].sum()) / 2
 
     def _sum(self) -> FloatArray:
         posed = self._problem
         members = slice(0, posed.graph.vertices)
-        return pulls((posed.below, posed.above), members, self._at, posed.partitions)
+        return pulls((posed.below, posed.above), members, self._at, posed.executors)
 
     def _shift(self, moved: Int64Array, to: Int32Array, sign: float) -> None:
         """Adds the moved keys' pairs to, or takes them from, what their partners have."""

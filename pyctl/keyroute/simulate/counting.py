@@ -38,11 +38,19 @@ def targets(cut: Cut, shapes: tuple[GroupShape, ...], tables: RoutingTables) -> 
     ]
 
 
-def count(number: int, segments: Sequence[Segment], shapes: tuple[GroupShape, ...]) -> Period:
+def executor_of(tables: RoutingTables, partitions: int, executors: int) -> Int32Array:
+    """Executor of each partition (n,): its part's, or else in turn; 0 `executors`: each its own."""
+    in_turn = np.arange(partitions, dtype=np.int32) % (executors or partitions)
+    return np.array(tables.parts, np.int32) if tables.parts else in_turn
+
+
+def count(
+    number: int, segments: Sequence[Segment], shapes: tuple[GroupShape, ...], executors: int = 0
+) -> Period:
     """The statistics of period `number`, whose rows are those of consecutive segments."""
     cut = Cut(segments[0].cut.stream, segments[0].cut.start, segments[-1].cut.stop)
     tables = segments[-1].tables
-    went = went_where(segments, shapes)
+    went = went_where(segments, shapes, executors)
     return Period(
         first_batch=number,
         last_batch=number,
@@ -66,7 +74,9 @@ class Went:
     local_rows: tuple[int, ...]
 
 
-def went_where(segments: Sequence[Segment], shapes: tuple[GroupShape, ...]) -> Went:
+def went_where(
+    segments: Sequence[Segment], shapes: tuple[GroupShape, ...], executors: int = 0
+) -> Went:
     """Each row by the table in force when it arrived."""
     partition_rows = [np.zeros(s.partitions, np.int64) for s in shapes]
     local_rows = [0] * (len(shapes) - 1)
@@ -76,8 +86,9 @@ def went_where(segments: Sequence[Segment], shapes: tuple[GroupShape, ...]) -> W
         rows = [w[cut.codes(i)] for i, w in enumerate(where)]
         for i, to in enumerate(rows):
             partition_rows[i] += _sums(to.astype(np.int64), cut.weights, shapes[i].partitions)
+        at = executor_of(segment.tables, shapes[0].partitions, executors)
         for i, (up, down) in enumerate(edges(len(shapes))):
-            local_rows[i] += int(cut.weights[rows[up] == rows[down]].sum())
+            local_rows[i] += int(cut.weights[at[rows[up]] == at[rows[down]]].sum())
     return Went(tuple(partition_rows), tuple(local_rows))
 
 

@@ -28,7 +28,7 @@ def draw(replay: Replay, path: Path) -> None:
     local.plot(times, foreseen, "C3:", label="predicted for it")
     local.plot(times, [s.same.locality for s in steps], "C0:", label="on its own period")
     local.plot(times, [s.hash.locality for s in steps], color="grey", ls="--", label="hash")
-    local.set(ylabel="locality", ylim=(0, 1), title=f"{replay.planner}, {replay.parts} partitions")
+    local.set(ylabel="locality", ylim=(0, 1), title=f"{replay.planner}, {replay.places}")
     measured = (
         (".-", "", [s.next for s in steps]),
         (":", ", own period", [s.same for s in steps]),

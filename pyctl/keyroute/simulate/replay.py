@@ -14,7 +14,7 @@ from keyroute.core.dump import Dump
 from keyroute.core.plan import Plan, Planner, PlanRequest, PlanSettings, between_of
 from keyroute.core.statistics import PartitionPlacement, Period, QueryStatistics, imbalance
 from keyroute.core.table import GroupShape, no_tables
-from keyroute.simulate.counting import Segment, count, targets, went_where
+from keyroute.simulate.counting import Segment, count, executor_of, targets, went_where
 from keyroute.simulate.result import Measure, Step
 from keyroute.simulate.stream import QUERY, BadStream, Cut
 
@@ -27,7 +27,8 @@ OPEN_TO_ALL = DecisionSettings(min_rows=1, min_interval_ms=0, holdout_rows=1)
 
 @dataclass(frozen=True)
 class Setup:
-    """How a stream is replayed. `parts` is the number of partitions, each on an executor.
+    """How a stream is replayed. `parts` is the number of partitions, each on an executor, or on one
+    of fewer `executors`.
 
     A period is fed in `steps` of as many rows each: between them a planner may place keys that are
     new. `gate` is what a plan must hold up against, as in the controller, which places no keys
@@ -40,6 +41,7 @@ class Setup:
     plan: PlanSettings = field(default_factory=PlanSettings)
     steps: int = 8
     gate: DecisionSettings | None = None
+    executors: int = 0
     keep: Callable[[Dump], None] | None = None
     clock: Callable[[], float] = time.perf_counter
 
@@ -53,6 +55,11 @@ def replay(cuts: Sequence[Cut], setup: Setup) -> Iterator[Step]:
         )
     if setup.parts < 2:
         raise BadStream("at least two parts are needed: with one, all is local")
+    if setup.executors == 1 or setup.executors > setup.parts:
+        raise BadStream(
+            f"{setup.executors} executors are meant for {setup.parts} partitions: take 2 to "
+            f"{setup.parts}, since an executor without a partition idles, and with one all is local"
+        )
     run = _Run(cuts[0], setup)
     predicted = None
     for number, (now, following) in enumerate(itertools.pairwise(cuts)):
@@ -83,7 +90,7 @@ class _Run:
         self._see(first)
 
     def step(self, number: int, now: Cut, following: Cut, predicted: float | None) -> Step:
-        newest = count(number, self.segments, self.shapes)
+        newest = self._count(number)
         self.periods = (*self.periods, newest)[-HISTORY:]
         moved = _Moved()
         began = self.setup.clock()
@@ -98,9 +105,9 @@ class _Run:
             period=number,
             begins=now.since,
             rows=int(now.weights.sum()),
-            same=measure([Segment(now, planned)], self.shapes),
-            next=measure(self.segments, self.shapes),
-            hash=measure(nothing, self.shapes),
+            same=self._measure([Segment(now, planned)]),
+            next=self._measure(self.segments),
+            hash=self._measure(nothing),
             predicted=predicted,
             changes=changes,
             moved_keys=moved.keys,
@@ -111,9 +118,10 @@ class _Run:
 
     def dump(self, number: int) -> Dump:
         """All that a driver would know after the last period, whose number it is."""
-        newest = count(number, self.segments, self.shapes)
+        newest = self._count(number)
+        at = executor_of(self.tables, self.setup.parts, self.setup.executors)
         where = tuple(
-            PartitionPlacement(shape.group, partition, f"executor {partition}", "")
+            PartitionPlacement(shape.group, partition, f"executor {at[partition]}", "")
             for shape in self.shapes
             for partition in range(shape.partitions)
         )
@@ -143,7 +151,7 @@ class _Run:
             self._see(piece)
             if between is None or piece is pieces[-1] or not self.tables.entries:
                 continue
-            so_far = count(number, self.segments, self.shapes)
+            so_far = self._count(number)
             plan = between(self._request((*self.periods, so_far)))
             if plan.moved_keys:
                 self._change(plan, Cut(cut.stream, cut.start, piece.stop), moved, cut)
@@ -166,12 +174,30 @@ class _Run:
             seen[cut.codes(index)] = True
 
     def _request(self, periods: tuple[Period, ...]) -> PlanRequest:
-        return PlanRequest(QUERY, self.shapes, periods, self.tables, settings=self.setup.plan)
+        executors = self.setup.executors
+        at = executor_of(self.tables, self.setup.parts, executors)
+        return PlanRequest(
+            QUERY,
+            self.shapes,
+            periods,
+            self.tables,
+            executors=executors,
+            placed=tuple(at.tolist()),
+            settings=self.setup.plan,
+        )
+
+    def _count(self, number: int) -> Period:
+        return count(number, self.segments, self.shapes, self.setup.executors)
+
+    def _measure(self, segments: Sequence[Segment]) -> Measure:
+        return measure(segments, self.shapes, self.setup.executors)
 
 
-def measure(segments: Sequence[Segment], shapes: tuple[GroupShape, ...]) -> Measure:
+def measure(
+    segments: Sequence[Segment], shapes: tuple[GroupShape, ...], executors: int = 0
+) -> Measure:
     """What tables bring on a period, row by row."""
-    went = went_where(segments, shapes)
+    went = went_where(segments, shapes, executors)
     rows = sum(float(s.cut.weights.sum()) for s in segments) * len(went.local_rows)
     return Measure(
         locality=sum(went.local_rows) / rows if rows else 0.0,

@@ -10,8 +10,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Of tables on a period: share of the pairs' rows whose two keys share a partition, and
-    max/mean of each operator's partitions."""
+    """Of tables on a period: share of the pairs' rows whose two keys share an executor, and max/mean
+    of each operator's partitions."""
 
     locality: float
     imbalance: tuple[float, ...]
@@ -55,6 +55,13 @@ class Replay:
     parts: int
     keys: tuple[str, ...]
     steps: tuple[Step, ...]
+    executors: int = 0
+
+    @property
+    def places(self) -> str:
+        """Partitions and executors, for people."""
+        on = f" on {self.executors} executors" if self.executors else ""
+        return f"{self.parts} partitions{on}"
 
     @property
     def prediction_error(self) -> float | None:
@@ -76,6 +83,7 @@ def to_json(replay: Replay) -> dict[str, Any]:
     return {
         "planner": replay.planner,
         "parts": replay.parts,
+        "executors": replay.executors or replay.parts,
         "keys": list(replay.keys),
         "periods": [_step(step) for step in replay.steps],
         "mean": {

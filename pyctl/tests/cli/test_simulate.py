@@ -51,6 +51,18 @@ def test_figures_are_printed_and_saved(stream: Path, tmp_path: Path) -> None:
     assert again == saved
 
 
+def test_partitions_may_share_executors(stream: Path, tmp_path: Path) -> None:
+    keys = ("--keys", "user,page", "--time", "at", "--period", "1d", "--out", tmp_path / "out")
+    code, printed, errors = run(stream, *keys, "--parts", 6, "--executors", 2)
+    assert code == 0, errors
+    assert "6 partitions on 2 executors" in printed
+    saved = json.loads((tmp_path / "out" / "visits-metis.json").read_text())
+    assert (saved["parts"], saved["executors"]) == (6, 2)
+    assert saved["mean"]["locality_next"] > 0.95
+    code, _, errors = run(stream, *keys, "--parts", 6, "--executors", 7)
+    assert (code, "7 executors are meant for 6 partitions" in errors) == (2, True)
+
+
 def test_tables_of_times_and_long_names_are_not_folded(tmp_path: Path) -> None:
     path = tmp_path / "visits.csv"
     lines = (f"u{i % 7},p{i % 7},2026-01-01T{i // 60:02}:{i % 60:02}:00" for i in range(1440))

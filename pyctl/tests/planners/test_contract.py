@@ -19,13 +19,15 @@ N = 4
 def problem(seed: int = 1) -> Problem:
     counted = streams.count(streams.correlated(seed, 20_000, clusters=60, keys=1200), n=N)
     graph = build(tuple(g.shape for g in counted.groups), [counted], 4.0, 1.0)
-    return pose(graph, N, 1.03, np.full(graph.vertices, -1, np.int32), 0.03)
+    return pose(
+        graph, np.arange(N, dtype=np.int32), 1.03, np.full(graph.vertices, -1, np.int32), 0.03
+    )
 
 
-def test_no_cluster_is_larger_than_its_share_of_a_partition() -> None:
+def test_no_cluster_is_larger_than_its_share_of_a_part() -> None:
     posed = problem()
     weights = vertex_weights(posed)
-    most = weights.sum() / (N * contract.CLUSTERS_OF_A_PARTITION)
+    most = weights.sum() / (N * contract.CLUSTERS_OF_A_PART)
     label = contract.clusters(posed.adjacency, weights, most, seed=1)
     size = np.bincount(label, weights)
     assert len(size) < posed.graph.vertices / 2
@@ -60,7 +62,7 @@ def test_keys_without_pairs_are_left_out_of_a_cut() -> None:
         edge_to=posed.graph.edge_to[~lone],
         edge_weight=posed.graph.edge_weight[~lone],
     )
-    fewer = pose(rest, N, 1.03, posed.home, 0.03)
+    fewer = pose(rest, np.arange(N, dtype=np.int32), 1.03, posed.home, 0.03)
     for make in (cut, cut_contracted):
         found = make(fewer, range(1))
         assert found is not None

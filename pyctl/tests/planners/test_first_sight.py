@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 import streams
@@ -42,6 +44,22 @@ def test_a_new_key_goes_to_its_partners() -> None:
     assert targets(now, 0, new) == targets(current, 1, b[:30])
     for group, ids in ((0, a), (1, b)):
         assert targets(now, group, ids) == targets(current, group, ids)
+
+
+def test_new_keys_are_spread_over_the_partitions_of_their_part() -> None:
+    shapes = (streams.shape(0, 6), streams.shape(1, 6))
+    a, b = streams.correlated(1, 5000, loyalty=1.0)
+    first = streams.count((a, b), n=6)
+    asked = PlanRequest("q", shapes, (first,), no_tables("q"), executors=2)
+    current = planners.load("metis")(asked).tables(1, "q")
+    new = np.arange(1000, 1060)
+    seen = streams.count((new, b[:60]), n=6)
+    now = between(replace(asked, periods=(first, seen), current=current)).group(shapes[0])
+    placed = now.explicit(streams.fingerprints(0, new))
+    parts = np.array(current.parts)
+    partners = current.group(shapes[1]).explicit(streams.fingerprints(1, b[:60]))
+    assert (parts[placed] == parts[partners]).all()
+    assert len(set(placed.tolist())) == 6
 
 
 def test_two_new_keys_that_go_together_wait_for_a_partner_that_has_a_place() -> None:

@@ -75,6 +75,31 @@ def test_three_operators_in_a_chain_share_partitions() -> None:
     assert len(plan.groups) == 3
 
 
+@pytest.mark.parametrize("partitions", [12, 11])
+def test_keys_that_occur_together_share_an_executor_in_partitions_of_even_load(
+    partitions: int,
+) -> None:
+    # A cluster is as large as an executor: it fits in no partition.
+    rng = np.random.default_rng(7)
+    cluster = rng.integers(0, 3, ROWS)
+    a, b = (cluster + 3 * rng.integers(0, 40, ROWS) for _ in range(2))
+    rows = ((a, b), (a[: ROWS // 2], b[: ROWS // 2]))
+    first, later = (streams.count(r, n=partitions) for r in rows)
+    meant = replace(ask(first), executors=3)
+    plan = planners.load("metis")(meant)
+    by_partition = planners.load("metis")(ask(first))
+    assert sorted(np.bincount(plan.parts).tolist()) == [partitions // 3, 4, 4]
+    assert by_partition.predicted_locality < 0.4
+    # Where all are of one size: else a cluster is torn.
+    assert plan.predicted_locality > (0.99 if partitions == 12 else 0.9)
+    assert plan.worst_imbalance < 1.03 + 1e-9
+    again = planners.load("metis")(
+        replace(ask(first, later), executors=3, current=plan.tables(1, "q"))
+    )
+    assert again.parts == plan.parts
+    assert again.moved_weight < 0.05
+
+
 @pytest.mark.parametrize(
     ("half_life", "says"),
     [(2, "with a half-life of 2"), (np.inf, "of all periods"), (0, "of the last period")],

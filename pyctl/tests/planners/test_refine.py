@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from keyroute.core.compiled import COMPILES
 from keyroute.core.graph import KeyGraph, build
 from keyroute.planners import passes
 from keyroute.planners.assignment import Problem, pose
-from keyroute.planners.refine import refine
+from keyroute.planners.refine import refine, settle
 
 PARTITIONS = 4
 
@@ -24,13 +25,15 @@ def graph(seed: int = 1, rows: int = 4_000) -> KeyGraph:
     return build(tuple(g.shape for g in period.groups), [period], 4.0, 1.0)
 
 
-def problem(of: KeyGraph, alpha: float = 1.03) -> Problem:
-    return pose(of, PARTITIONS, alpha, np.full(of.vertices, -1, np.int32), 0.03)
+def problem(of: KeyGraph, alpha: float = 1.03, parts: Sequence[int] = range(PARTITIONS)) -> Problem:
+    nowhere = np.full(of.vertices, -1, np.int32)
+    return pose(of, np.array(parts, np.int32), alpha, nowhere, 0.03)
 
 
+@pytest.mark.parametrize("parts", [(0, 1, 2, 3), (0, 1, 0, 1), (0, 0, 1, 0)])
 @pytest.mark.parametrize("start", ["all in one", "nothing placed", "at random"])
-def test_capacities_hold_from_any_start(start: str) -> None:
-    posed = problem(graph())
+def test_capacities_hold_from_any_start(start: str, parts: tuple[int, ...]) -> None:
+    posed = problem(graph(), parts=parts)
     vertices = posed.graph.vertices
     assignment = {
         "all in one": np.zeros(vertices, np.int32),
@@ -43,12 +46,29 @@ def test_capacities_hold_from_any_start(start: str) -> None:
     assert posed.local_weight(refined) > 0.5 * posed.graph.edge_weight.sum()
 
 
-@given(st.integers(0, 1000))
-def test_a_feasible_assignment_never_gets_worse(seed: int) -> None:
-    posed = problem(graph(3, rows=300), alpha=1.2)
+@given(st.integers(0, 1000), st.sampled_from([(0, 1, 2, 3), (0, 1, 0, 1)]))
+def test_a_feasible_assignment_never_gets_worse(seed: int, parts: tuple[int, ...]) -> None:
+    posed = problem(graph(3, rows=300), alpha=1.2, parts=parts)
     start = np.random.default_rng(seed).integers(0, PARTITIONS, posed.graph.vertices)
     feasible = refine(posed, start.astype(np.int32))
     assert posed.worth(refine(posed, feasible)) >= posed.worth(feasible) - 1e-9
+
+
+def test_keys_take_a_partition_of_their_part_and_stay_where_there_is_room() -> None:
+    of = graph()
+    parts = np.array([0, 1, 0, 1], np.int32)
+    wanted = np.random.default_rng(5).integers(-1, 2, of.vertices).astype(np.int32)
+    anywhere = settle(problem(of, parts=parts.tolist()), wanted)
+    assert (anywhere[wanted < 0] == -1).all()
+    assert (parts[anywhere[wanted >= 0]] == wanted[wanted >= 0]).all()
+    # Evenly, as longest first does it.
+    loads = problem(of, parts=parts.tolist()).loads(anywhere)[:, :, 0]
+    for part in (0, 1):
+        own = loads[:, parts == part]
+        assert (own.max(axis=1) < 1.03 * own.mean(axis=1)).all()
+    # A partition for each key, with room for all: they stay.
+    again = pose(of, parts, 3.0, anywhere, 0.03)
+    assert settle(again, wanted).tolist() == anywhere.tolist()
 
 
 def test_the_given_assignment_is_left_alone() -> None:
@@ -62,7 +82,7 @@ def test_a_key_stays_home_where_moving_it_brings_less_than_it_costs() -> None:
     of = graph()
     placed = refine(problem(of), np.full(of.vertices, -1, np.int32))
     home = placed.copy()
-    stuck = pose(of, PARTITIONS, 1.03, home, move_cost=10.0)
+    stuck = pose(of, np.arange(PARTITIONS, dtype=np.int32), 1.03, home, move_cost=10.0)
     assert refine(stuck, home).tolist() == home.tolist()
 
 
@@ -111,7 +131,7 @@ def test_a_heavy_key_that_fits_nowhere_makes_light_ones_give_way() -> None:
     ids = np.repeat(np.arange(6), [300, 300, 100, 100, 100, 100])
     period = streams.count((ids, ids), n=3)
     of = build(tuple(g.shape for g in period.groups), [period], 4.0, 1.0)
-    posed = pose(of, 3, 1.2, np.full(of.vertices, -1, np.int32), 0.0)
+    posed = pose(of, np.arange(3, dtype=np.int32), 1.2, np.full(of.vertices, -1, np.int32), 0.0)
     heavy_together = np.empty(of.vertices, np.int32)
     for index in (0, 1):
         members = of.members(index)

@@ -29,7 +29,7 @@ def test_no_naming_moves_less(keys: list[tuple[int, int, int]]) -> None:
         kept(np.where(assignment >= 0, np.array(names)[assignment], -1))
         for names in itertools.permutations(range(4))
     )
-    named = relabel(assignment, home, weight, 4)
+    named = relabel(assignment, home, weight, np.ones(4, np.int64))
     assert kept(named) == best
     for part in range(4):
         assert len(set(named[assignment == part])) <= 1
@@ -37,4 +37,16 @@ def test_no_naming_moves_less(keys: list[tuple[int, int, int]]) -> None:
 
 def test_nothing_is_renamed_without_a_reason() -> None:
     assignment = np.array([2, 0, 1], np.int32)
-    assert relabel(assignment, np.full(3, -1, np.int32), np.ones(3), 3).tolist() == [2, 0, 1]
+    nowhere = np.full(3, -1, np.int32)
+    assert relabel(assignment, nowhere, np.ones(3), np.ones(3, np.int64)).tolist() == [2, 0, 1]
+
+
+def test_only_parts_of_one_size_change_names() -> None:
+    assignment, home = np.array([[0, 1, 2], [1, 0, 0]], np.int32)
+    # By weight, 0 and 1 would change names; but part 0 has more partitions.
+    named = relabel(assignment, home, np.array([9.0, 9.0, 1.0]), np.array([3, 2, 2]))
+    assert named.tolist() == [0, 1, 2]
+    # 1 and 2 have as many as each other.
+    home = np.array([0, 2, 1], np.int32)
+    named = relabel(assignment, home, np.array([9.0, 9.0, 1.0]), np.array([3, 2, 2]))
+    assert named.tolist() == [0, 2, 1]

@@ -22,7 +22,7 @@ def problem() -> Problem:
     counted = [streams.count(columns, n=N), streams.count(columns[::-1], n=N)]
     graph = build(tuple(g.shape for g in counted[0].groups), counted, 3.0, 1.0)
     home = np.random.default_rng(3).integers(-1, N, graph.vertices).astype(np.int32)
-    return pose(graph, N, 1.03, home, 0.03)
+    return pose(graph, np.arange(N, dtype=np.int32), 1.03, home, 0.03)
 
 
 def some(posed: Problem, seed: int) -> np.ndarray:

@@ -83,6 +83,30 @@ def test_figures_are_those_of_a_plain_count() -> None:
     assert step.moved_weight == pytest.approx(moved / (2 * int(first.weights.sum())))
 
 
+def test_pairs_are_local_where_their_partitions_share_an_executor() -> None:
+    cuts = cut_by_rows(correlated(2), 3000)
+    seen: list[PlanRequest] = []
+
+    def by_parts(request: PlanRequest) -> Plan:
+        seen.append(request)
+        return Plan((), (0, 1, 1, 0), 0.0, {}, 0.0, 0, "partitions 0 and 3 to executor 0")
+
+    (step,) = replay(cuts, Setup(by_parts, 4, executors=2))
+    at, total = {"hash": 0, "planned": 0}, int(cuts[1].weights.sum())
+    for i in range(3000):
+        a, b = (int(cuts[1].codes(side)[i]) for side in (0, 1))
+        up = spark_hash([f"a{a}"], ["string"])[0] % 1024 % 4
+        down = spark_hash([b], ["bigint"])[0] % 1024 % 4
+        at["hash"] += int(cuts[1].weights[i]) * (up % 2 == down % 2)
+        at["planned"] += int(cuts[1].weights[i]) * ((up in (1, 2)) == (down in (1, 2)))
+    assert step.hash.locality == pytest.approx(at["hash"] / total)
+    assert step.next.locality == pytest.approx(at["planned"] / total)
+    assert (seen[0].executors, seen[0].placed) == (2, (0, 1, 0, 1))
+    for executors in (1, 5):
+        with pytest.raises(BadStream, match=f"{executors} executors are meant for 4 partitions"):
+            list(replay(cuts, Setup(by_parts, 4, executors=executors)))
+
+
 def test_keys_that_were_not_seen_yet_do_not_count_as_moved() -> None:
     codes = np.repeat(np.arange(20), 10)  # the first period has keys 0 to 9, the second the others
     names = [f"k{i}" for i in range(20)]
