@@ -34,6 +34,8 @@ from keyroute.zookeeper.store import Store
 
 _ROWS = 5200
 _ASKED = {
+    # As many as there are: several partitions share one.
+    "metis": ("--executors", "2"),
     "dkg": ("--option", "theta=0.02"),
     "autoflow": ("--option", "factor=0.02", "--max-moved", "0.9"),
 }
@@ -139,4 +141,5 @@ def test_each_planner_plans_for_a_running_query(
         assert now.periods[-1].measured_locality() == pytest.approx(foreseen["locality"], abs=0.1)
         tables = running.store.tables.read(running.id, report["version"])
         assert (tables.entries == 0) == (name == "hash")
+        assert sorted(set(tables.parts)) == ([0, 1] if name == "metis" else [])
     assert not running.differences()

@@ -1,7 +1,7 @@
 """An assignment of keys to partitions, its capacities and its worth. Shared by graph planners.
 
-Assignments are int32 (V,) arrays of partitions, -1 where a key has none yet. Partitions are balanced
-each by itself; a pair is local where its keys' partitions are of one part, which is an executor.
+Assignments are int32 (V,) arrays of partitions, -1 where a key has none yet. Each partition is held
+to its capacity; a pair is local where its keys' partitions are of one part, which is an executor.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ class Problem:
         return self.with_home(rows, members)
 
     def with_home(self, of_parts: FloatArray, members: slice) -> FloatArray:
-        """The pair weight of some members in each partition (m, n), from that in its part, with what
-        a move costs added where they are."""
+        """The pair weight of some members in each partition (m, n), which is that in its part, with
+        what a move costs added where they are."""
         pull: FloatArray = np.take(of_parts, self.parts, axis=1)
         home = self.home[members]
         at_home = np.flatnonzero(home >= 0)

@@ -38,7 +38,8 @@ class Pulls:
             self._at[moved] = now[moved]
 
     def of(self, members: slice) -> FloatArray:
-        """Those of some keys in each partition (m, n), with what a move costs on top of their own."""
+        """Those of some keys in each partition (m, n), with what a move costs on top of where they
+        are."""
         return self._problem.with_home(self._rows[members], members)
 
     @property

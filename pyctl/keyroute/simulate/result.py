@@ -10,8 +10,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Of tables on a period: share of the pairs' rows whose two keys share an executor, and max/mean
-    of each operator's partitions."""
+    """Of tables on a period: share of the pairs' rows whose two keys share an executor, and
+    max/mean of each operator's partitions."""
 
     locality: float
     imbalance: tuple[float, ...]
