@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from keyroute.core.outlook import Outlook, outlook_of
+from keyroute.core.outlook import Balance, Outlook, outlook_of
 from keyroute.core.plan import CannotPlan, Plan, Planner, PlanRequest
 from keyroute.core.statistics import Period
 from keyroute.core.table import RoutingTables
@@ -29,8 +29,8 @@ class DecisionSettings:
     `min_gain` is raised by the share `hysteresis` of itself once `min_rows` are counted under it,
     and by nothing once twice as many are. A gain, be it of locality or of balance, must also be
     `sureness` times its standard error: few rows tell little. A move for balance needs a group
-    above `imbalance_threshold` and an improvement of `min_imbalance_gain`, and may cost
-    `max_locality_loss`. A moved row of state costs as much as `row_cost` rows that go to another
+    above `imbalance_threshold` that improves by `min_imbalance_gain`, and none that gets as much
+    worse and is above the threshold then; it may cost `max_locality_loss`. A moved row of state costs as much as `row_cost` rows that go to another
     executor; that is to be made good within `horizon_rows` of input.
     """
 
@@ -95,7 +95,7 @@ def decide(
         outlook = replace(outlook, needed=_needed_gain(request, settings, outlook.error))
         reason = _reason_to_move(outlook, settings)
         if reason is None:
-            return Stay(_not_enough(outlook), outlook)
+            return Stay(_not_enough(outlook, settings), outlook)
         plan = planner(request)
     except CannotPlan as e:
         return Stay(f"no plan: {e}")
@@ -103,7 +103,7 @@ def decide(
         return Stay("the best plan is the table in force", outlook)
     tables = plan.tables(request.current.version, request.current.query_id)
     to_move = rows_to_move(request.current, tables, request.periods)
-    too_dear = _too_dear(outlook, request, to_move, settings)
+    too_dear = _too_dear(outlook, to_move, settings)
     if too_dear:
         return Stay(too_dear, outlook)
     reason = f"{reason}; {plan.moved_keys:,} keys move or get an entry"
@@ -166,21 +166,37 @@ def _reason_to_move(outlook: Outlook, settings: DecisionSettings) -> str | None:
             f"planned without the last {outlook.rows:,} rows, it would have kept "
             f"{outlook.locality_then:.1%} of them local, against {outlook.locality_now:.1%} now"
         )
-    better = outlook.imbalance_now - outlook.imbalance_then
-    if (
-        outlook.imbalance_now > settings.imbalance_threshold
-        and better >= max(settings.min_imbalance_gain, settings.sureness * outlook.imbalance_error)
-        and outlook.gain >= -settings.max_locality_loss
-    ):
-        return (
-            f"planned without the last {outlook.rows:,} rows, its imbalance on them would have "
-            f"been {outlook.imbalance_then:.2f}, against {outlook.imbalance_now:.2f} now"
-        )
-    return None
+    best = max(
+        (b for b in outlook.balances if _evened(b, settings)), key=lambda b: b.better, default=None
+    )
+    if best is None or _spoilt(outlook, settings) or outlook.gain < -settings.max_locality_loss:
+        return None
+    return (
+        f"planned without the last {outlook.rows:,} rows, the imbalance of group {best.group} on "
+        f"them would have been {best.then:.2f}, against {best.now:.2f} now"
+    )
 
 
-def _not_enough(outlook: Outlook) -> str:
-    balance = f"imbalance {outlook.imbalance_now:.2f} to {outlook.imbalance_then:.2f}"
+def _evened(balance: Balance, settings: DecisionSettings) -> bool:
+    least = max(settings.min_imbalance_gain, settings.sureness * balance.error)
+    return balance.now > settings.imbalance_threshold and balance.better >= least
+
+
+def _spoilt(outlook: Outlook, settings: DecisionSettings) -> Balance | None:
+    """A group that would be uneven and is not so now."""
+    worse = (
+        b
+        for b in outlook.balances
+        if b.then > settings.imbalance_threshold and -b.better >= settings.min_imbalance_gain
+    )
+    return next(worse, None)
+
+
+def _not_enough(outlook: Outlook, settings: DecisionSettings) -> str:
+    worst = _spoilt(outlook, settings) or max(outlook.balances, key=lambda b: b.now, default=None)
+    balance = "imbalance not known"
+    if worst is not None:
+        balance = f"imbalance {worst.now:.2f} to {worst.then:.2f} in group {worst.group}"
     if outlook.locality_now is None or outlook.locality_then is None:
         return f"no move: {balance} on the last {outlook.rows:,} rows, and no pairs were counted"
     return (
@@ -190,17 +206,16 @@ def _not_enough(outlook: Outlook) -> str:
     )
 
 
-def _too_dear(
-    outlook: Outlook, request: PlanRequest, to_move: int, settings: DecisionSettings
-) -> str | None:
+def _too_dear(outlook: Outlook, to_move: int, settings: DecisionSettings) -> str | None:
     """Why the move is not worth its rows within the horizon; None where it is.
 
-    Rows that no longer queue at the fullest partition count like rows that stay local.
+    Rows that no longer queue at an operator's fullest partition count like rows that stay local.
     """
     horizon = settings.horizon_rows
     local = saved_rows(outlook.gain, outlook.rows, outlook.pair_rows, horizon)
-    partitions = max((shape.partitions for shape in request.shapes), default=1)
-    even = (outlook.imbalance_now - outlook.imbalance_then) / partitions * horizon
+    even = sum(
+        saved_rows(b.better / b.partitions, outlook.rows, b.rows, horizon) for b in outlook.balances
+    )
     saved, cost = max(local, even), to_move * settings.row_cost
     if saved >= cost:
         return None

@@ -13,23 +13,52 @@ from keyroute.core.table import RoutingTables
 
 
 @dataclass(frozen=True, slots=True)
+class Balance:
+    """Imbalance of a group on its own held-out `rows`, now and by the judged plan.
+
+    `error` is the standard error of the difference, as of a sample of rows.
+    """
+
+    group: int
+    rows: int
+    partitions: int
+    now: float
+    then: float
+
+    @property
+    def better(self) -> float:
+        """By how much less the fullest partition has, in mean partitions."""
+        return self.now - self.then
+
+    @property
+    def error(self) -> float:
+        """Of two tables, each with a partition whose share is off by what chance makes of it.
+
+        Of r rows an n-th falls on a partition with a standard error of sqrt((n - 1) / r) of itself.
+        """
+        return math.sqrt(2 * (self.partitions - 1) / self.rows) if self.rows else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Outlook:
     """What the judged plan would have done on the held-out rows, and what is in force does.
 
     `pair_rows` of the `rows` went between operators, one for each edge. `error` is the standard
-    error of the gain, as of a sample of pairs, and `imbalance_error` that of the difference between
-    the imbalances, as of a sample of rows. `needed` is the locality that a move has to gain.
+    error of the gain, as of a sample of pairs. `needed` is the locality that a move has to gain.
     """
 
     rows: int
     locality_now: float | None
     locality_then: float | None
-    imbalance_now: float
-    imbalance_then: float
+    balances: tuple[Balance, ...] = ()
     pair_rows: int = 0
     error: float = 0.0
-    imbalance_error: float = 0.0
     needed: float = 0.0
+
+    @property
+    def imbalance_then(self) -> float:
+        """The worst by the judged plan; 1 where no group had rows."""
+        return max((b.then for b in self.balances), default=1.0)
 
     @property
     def gain(self) -> float:
@@ -47,25 +76,24 @@ def outlook_of(judged: Plan, request: PlanRequest, held_out: tuple[Period, ...])
         rows=sum(p.rows for p in held_out),
         locality_now=_locality_now(current, held_out, request.placed),
         locality_then=score.locality(then, held_out, request.placed),
-        imbalance_now=max(_imbalance_now(current, held_out).values(), default=1.0),
-        imbalance_then=max(score.expected_imbalance(then, held_out).values(), default=1.0),
+        balances=_balances(current, then, held_out),
         pair_rows=sum(e.rows for p in held_out for e in p.edges),
         error=gain_error(current, then, held_out, request.placed),
-        imbalance_error=_imbalance_error(held_out),
     )
 
 
-def _imbalance_error(held_out: tuple[Period, ...]) -> float:
-    """Of two tables, each with a partition whose share is off by what chance makes of it.
-
-    Of r rows an n-th falls on a partition with a standard error of sqrt((n - 1) / r) of itself.
-    """
-    rows: dict[int, int] = {}
+def _balances(
+    current: RoutingTables, then: RoutingTables, held_out: tuple[Period, ...]
+) -> tuple[Balance, ...]:
+    now, later = _imbalance_now(current, held_out), score.expected_imbalance(then, held_out)
+    shapes = {g.shape.group: g.shape for p in held_out for g in p.groups}
+    rows = dict.fromkeys(shapes, 0)
     for group in (g for p in held_out for g in p.groups):
-        rows[group.shape.group] = rows.get(group.shape.group, 0) + group.rows
-    partitions = {g.shape.group: g.shape.partitions for p in held_out for g in p.groups}
-    errors = (math.sqrt(2 * (partitions[g] - 1) / r) for g, r in rows.items() if r)
-    return max(errors, default=0.0)
+        rows[group.shape.group] += group.rows
+    return tuple(
+        Balance(group, rows[group], shapes[group].partitions, now[group], later[group])
+        for group in sorted(now.keys() & later.keys())
+    )
 
 
 def _locality_now(

@@ -33,10 +33,11 @@ def rows_to_move(older: RoutingTables, newer: RoutingTables, periods: Sequence[P
     )
 
 
-def saved_rows(share: float, rows: int, pair_rows: int, horizon_rows: float) -> float:
-    """Rows between operators that stay on their executor over a horizon of input rows, where
-    `share` more of them do; `pair_rows` of them were counted in `rows` of input."""
-    return share * horizon_rows * pair_rows / rows if rows else 0.0
+def saved_rows(share: float, rows: int, of_rows: int, horizon_rows: float) -> float:
+    """How many rows a `share` of some is over a horizon of input rows, where `of_rows` such were
+    counted in `rows` of input: of those between operators, that stay on their executor; of an
+    operator's, that no longer queue at its fullest partition."""
+    return share * horizon_rows * of_rows / rows if rows else 0.0
 
 
 def _of_group(

@@ -23,6 +23,7 @@ from keyroute.core.plan import (
     option,
     whole_option,
 )
+from keyroute.core.sites import ANYWHERE, key_slots
 from keyroute.core.table import GroupTable, Int32Array, RoutingTables
 from keyroute.planners.answer import answer, parts_of
 from keyroute.planners.assignment import Problem, pose
@@ -63,8 +64,10 @@ class MetisPlanner:
         graph = known.graph(half_life, settings.load_half_life)
         problem = pose(graph, parts, settings.alpha, home, settings.move_cost)
         name, found = _best(problem, settings)
-        assignment = within(problem, found, settings.max_moved)
-        return _plan(request, problem, assignment, name + _remembered(half_life))
+        if settings.max_moved < 1.0:
+            now = _now(known, request, home)
+            found = within(problem, found, settings.max_moved, now)
+        return _plan(request, problem, found, name + _remembered(half_life))
 
     def between(self, request: PlanRequest) -> Plan:
         """Entries for keys of the last period that have none yet; all others stay."""
@@ -124,6 +127,17 @@ def _home(known: KeyHistory, current: RoutingTables) -> Int32Array:
         members = known.members(index)
         home[members] = current.group(shape).explicit(known.fingerprint[members])
     return home
+
+
+def _now(known: KeyHistory, request: PlanRequest, home: Int32Array) -> Int32Array:
+    """Where each key goes (V,): by its entry, or by its slot; -1 where that is not known."""
+    now = home.copy()
+    for index, shape in enumerate(known.shapes):
+        members = known.members(index)
+        slot = key_slots(shape.group, request.periods).find(known.fingerprint[members])
+        by_slot = np.where(slot == ANYWHERE, -1, request.current.group(shape).owners()[slot])
+        now[members] = np.where(home[members] >= 0, home[members], by_slot)
+    return now
 
 
 def _best(problem: Problem, settings: PlanSettings) -> tuple[str, Int32Array]:

@@ -111,6 +111,8 @@ def _spill(
 
     What it overloads in turn are lighter keys' places, which `relieve` can empty.
     """
+    # A group without rows in the newest period has no capacity for them, and needs none.
+    capacity = np.maximum(capacity, 1e-300)
     over = np.maximum(loads - capacity, 0.0) / capacity
     keys = _overloading(at, load, over)
     here = at[keys]

@@ -116,13 +116,63 @@ def test_an_imbalance_that_few_rows_have_by_chance_is_none() -> None:
     stays = decided_on(400)
     assert isinstance(stays, Stay)
     assert stays.outlook is not None
-    assert stays.outlook.imbalance_error == pytest.approx(0.1, abs=0.005)
-    assert stays.outlook.imbalance_now - stays.outlook.imbalance_then > 0.05
+    (balance,) = stays.outlook.balances
+    assert balance.error == pytest.approx(0.1, abs=0.005)
+    assert balance.better > 0.05
     assert isinstance(decided_on(40_000), Move)
     # Of two periods there are twice the rows.
     both = decided_on(400, 500)
     assert both.outlook is not None
-    assert both.outlook.imbalance_error == pytest.approx(0.1 / 2**0.5, abs=0.005)
+    assert both.outlook.balances[0].error == pytest.approx(0.1 / 2**0.5, abs=0.005)
+
+
+def two_groups(now: tuple[list[int], list[int]], keys: tuple[streams.Ids, streams.Ids]) -> Period:
+    """Operators without pairs, whose partitions had these rows."""
+    counted = streams.count(keys)
+    groups = (
+        replace(g, partition_rows=np.array(rows))
+        for g, rows in zip(counted.groups, now, strict=True)
+    )
+    return replace(counted, groups=tuple(groups), edges=())
+
+
+def test_a_hot_key_of_one_group_does_not_keep_another_uneven() -> None:
+    rng = np.random.default_rng(10)
+    hot = np.where(rng.random(25_000) < 0.8, 0, rng.integers(1, 300, 25_000))
+    many = rng.integers(0, 300, 25_000)
+    of = two_groups(([20_200, 2_400, 2_400], [20_000, 4_000, 1_000]), (hot, many))
+    decision = decided(request(of, of, of))
+    assert isinstance(decision, Move)
+    assert "the imbalance of group 1 on them would have been 1.0" in decision.reason
+    assert "against 2.40 now" in decision.reason
+
+
+def test_no_group_is_made_uneven_for_another() -> None:
+    rng = np.random.default_rng(11)
+    many = rng.integers(0, 300, 25_000)
+    of = two_groups(([20_000, 4_000, 1_000], [8_400, 8_300, 8_300]), (many, many))
+
+    def spoils(req: PlanRequest) -> Plan:
+        plan = plan_metis(req)
+        groups = (plan.groups[0], replace(plan.groups[1], targets=plan.groups[1].targets // 2))
+        return replace(plan, groups=groups)
+
+    decision = decide(spoils, request(of, of, of), SETTINGS, None)
+    assert isinstance(decision, Stay)
+    assert "imbalance 1.01 to 2.0" in decision.reason
+    assert decision.reason.endswith("in group 1 on the last 25,000 rows, and no pairs were counted")
+
+
+def test_balance_counts_by_the_rows_of_its_operator() -> None:
+    """Behind a partial aggregation few of a query's rows wait at a partition."""
+    of = two_groups(([20_000, 4_000, 1_000], [8_400, 8_300, 8_300]), streams.correlated(1, 25_000))
+    decision = decided(request(of, of, of), horizon_rows=100_000)
+    assert isinstance(decision, Move)
+    behind = replace(of, rows=100 * of.rows)
+    decision = decided(request(behind, behind, behind), horizon_rows=100_000)
+    assert isinstance(decision, Stay)
+    # (2.40 - 1.0) / 3 of 1,000 rows, less what the other one has of it.
+    assert "it would save 4" in decision.reason
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,20 @@ def test_no_group_moves_more_of_its_rows(share: float) -> None:
         assert (before != after).mean() >= 0.5 * share
 
 
+def test_a_first_plan_keeps_the_budget_by_where_slots_put_its_keys() -> None:
+    rows = streams.correlated(2, 20_000, clusters=20)
+    request = PlanRequest("q", tuple(streams.shape(g, 2) for g in (0, 1)), (), no_tables("q"))
+    asked = replace(request, periods=(streams.count(rows, n=2),))
+    held = plan_table(replace(asked, settings=PlanSettings(max_moved=0.1)))
+    for group, ids in enumerate(rows):
+        prints, murmur = streams.fingerprints(group, ids), streams.hashes(group, ids)
+        before, after = (
+            t.group(streams.shape(group, 2)).route(murmur, prints) for t in (no_tables("q"), held)
+        )
+        # An entry moves a key every other time: charged for half of each, twice as many would.
+        assert 0.08 < (before != after).mean() <= 0.1
+
+
 def test_a_plan_that_may_move_nothing_says_what_hash_brings() -> None:
     rows = streams.correlated(2, 20_000, clusters=20)
     request = PlanRequest("q", SHAPES, (streams.count(rows),), no_tables("q"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,17 @@ def test_capacities_hold_from_any_start(start: str, parts: tuple[int, ...]) -> N
     assert (refined >= 0).all()
     assert (posed.loads(refined) <= posed.capacity[:, None] * (1 + 1e-6)).all()
     assert posed.local_weight(refined) > 0.5 * posed.graph.edge_weight.sum()
+
+
+def test_capacities_hold_where_the_newest_period_had_no_rows() -> None:
+    counted = streams.count(streams.correlated(1, 4_000), n=PARTITIONS)
+    nothing = replace(counted, rows=0, groups=(), edges=())
+    of = build(tuple(g.shape for g in counted.groups), [counted, nothing], 4.0, 1.0)
+    assert not of.newest_load.any()
+    posed = problem(of)
+    with np.errstate(invalid="raise"):
+        refined = refine(posed, np.zeros(of.vertices, np.int32))
+    assert (posed.loads(refined) <= posed.capacity[:, None] * (1 + 1e-6)).all()
 
 
 @given(st.integers(0, 1000), st.sampled_from([(0, 1, 2, 3), (0, 1, 0, 1)]))
