@@ -19,13 +19,13 @@ from statistics import fmean
 from typing import Any
 
 from baselines.reference import plan_reference
+from grouped import GroupedAfterwards
 from planning_streams import Named, all_streams, renewed, shuffled
 from planning_time import times
 from results import described
 from sampled import Sampled
 
 from keyroute import planners
-from keyroute.core.decision import DecisionSettings
 from keyroute.core.plan import Planner, PlanSettings
 from keyroute.simulate.replay import OPEN_TO_ALL, Setup, replay
 from keyroute.simulate.result import Replay
@@ -43,23 +43,15 @@ PLANNERS: dict[str, Planner] = {
 OUT = Path("target/bench/planning.json")
 
 
-def figures(
-    cuts: Sequence[Cut],
-    planner: Planner,
-    seeds: Sequence[int],
-    gate: DecisionSettings | None = None,
-) -> dict[str, Any]:
+def figures(cuts: Sequence[Cut], setup: Setup, seeds: Sequence[int]) -> dict[str, Any]:
     """Means over the periods and seeds; imbalances are lists, one for each operator."""
-    runs = [_run(cuts, planner, seed, gate) for seed in seeds]
+    runs = [_run(cuts, replace(setup, plan=PlanSettings(seed=seed))) for seed in seeds]
     return {name: _mean([run[name] for run in runs]) for name in runs[0]}
 
 
-def _run(
-    cuts: Sequence[Cut], planner: Planner, seed: int, gate: DecisionSettings | None
-) -> dict[str, Any]:
-    setup = Setup(planner, PARTS, PlanSettings(seed=seed), gate=gate)
+def _run(cuts: Sequence[Cut], setup: Setup) -> dict[str, Any]:
     steps = tuple(replay(cuts, setup))
-    done = Replay("", PARTS, ("key1", "key2"), steps)
+    done = Replay("", setup.parts, ("key1", "key2"), steps, setup.executors)
     return {
         "locality_next": done.mean(lambda s: s.next.locality),
         "imbalance_next": done.mean_imbalance(lambda s: s.next),
@@ -109,6 +101,14 @@ def main() -> None:
         metavar="ROWS",
         help="planners `default, ROWS`: as where tasks take so many rows before they sample",
     )
+    parser.add_argument("--parts", type=int, default=PARTS, help="partitions")
+    parser.add_argument(
+        "--executors",
+        type=int,
+        default=0,
+        help="where those are fewer; also the planner `default, grouped`: keys are assigned to "
+        "partitions as if each had an executor, and those grouped afterwards",
+    )
     parser.add_argument("--out", type=Path, default=OUT)
     asked = parser.parse_args()
     sampled = {f"default, {rows}": Sampled(PLANNERS["default"], rows) for rows in asked.sampled}
@@ -124,13 +124,18 @@ def main() -> None:
         arms = {name: (plan, None) for name, plan in {**named, **sampled}.items()}
         if asked.gated:
             arms["default, gated"] = (PLANNERS["default"], OPEN_TO_ALL)
+        if asked.executors:
+            arms["default, grouped"] = (GroupedAfterwards(PLANNERS["default"]), None)
         for arm, (plan, gate) in arms.items():
-            found = figures(cuts, plan, SEEDS[: asked.seeds], gate)
+            setup = Setup(plan, asked.parts, gate=gate, executors=asked.executors)
+            found = figures(cuts, setup, SEEDS[: asked.seeds])
             done[stream.name][arm] = found
-            print(f"{stream.name:20} {arm:14} {_line(found)}", file=sys.stderr, flush=True)
+            print(f"{stream.name:20} {arm:16} {_line(found)}", file=sys.stderr, flush=True)
     timed = {"time": times(int(asked.time))} if asked.time else {}
     asked.out.parent.mkdir(parents=True, exist_ok=True)
-    asked.out.write_text(json.dumps({**described(), "streams": done, **timed}, indent=2) + "\n")
+    how = {"parts": asked.parts, "executors": asked.executors or asked.parts}
+    result = {**described(), **how, "streams": done, **timed}
+    asked.out.write_text(json.dumps(result, indent=2) + "\n")
 
 
 def _line(found: dict[str, Any]) -> str:
