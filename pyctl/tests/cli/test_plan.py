@@ -92,6 +92,7 @@ def test_without_pairs_locality_is_not_known(tmp_path: Path) -> None:
     assert result.exit_code == Exit.OK, result.stderr
     assert "not known: no pairs of keys were counted" in result.stdout
     assert "for balance alone" in result.stdout
+    assert json.loads(run(path, "--json").stdout)["locality"] is None
 
 
 @pytest.mark.parametrize(
