@@ -74,7 +74,7 @@ def plan_settings(alpha: float, max_moved: float, given: Sequence[str] | None) -
             number = float(value)
         except ValueError:
             number = math.nan
-        if not name or not equals or not math.isfinite(number):
+        if not name or not equals or math.isnan(number):
             raise Usage(f"--option: {text!r} must look like NAME=NUMBER.")
         if name in options:
             raise Usage(f"--option: {name} is there twice.")

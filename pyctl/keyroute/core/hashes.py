@@ -77,14 +77,14 @@ def _plain(value: object, key_type: KeyType) -> bytes | tuple[int, int]:
         return 32, (value - _EPOCH.date()).days
     if name in ("timestamp", "timestamp_ntz") and isinstance(value, datetime):
         return 64, _micros(value, name)
-    if isinstance(value, int) and not isinstance(value, bool) and name in _WIDTHS:
-        return _WIDTHS[name], value
+    if isinstance(value, int) and not isinstance(value, bool) and name in _BITS:
+        return _whole(value, name)
     raise _misfit(value, key_type)
 
 
-_WIDTHS = {
-    "tinyint": 32,
-    "smallint": 32,
+_BITS = {
+    "tinyint": 8,
+    "smallint": 16,
     "int": 32,
     "date": 32,
     "interval_months": 32,
@@ -94,6 +94,13 @@ _WIDTHS = {
     "time": 64,
     "interval_micros": 64,
 }
+
+
+def _whole(value: int, name: str) -> tuple[int, int]:
+    bits = _BITS[name]
+    if not -(1 << bits - 1) <= value < 1 << bits - 1:
+        raise ValueError(f"{value} is out of the range of {name}")
+    return max(bits, 32), value
 
 
 def _float_bits(value: float, name: str) -> tuple[int, int]:
@@ -110,6 +117,9 @@ def _decimal(value: Decimal, key_type: KeyType) -> bytes | tuple[int, int]:
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int) or -exponent > key_type.scale:
         raise ValueError(f"{value} has more than {key_type.scale} decimal places")
+    if value and value.adjusted() >= key_type.precision - key_type.scale:
+        ddl = f"decimal({key_type.precision},{key_type.scale})"
+        raise ValueError(f"{value} is out of the range of {ddl}")
     number: int = int("".join(map(str, digits))) * 10 ** (key_type.scale + exponent)
     unscaled = -number if sign else number
     if key_type.precision <= 18:

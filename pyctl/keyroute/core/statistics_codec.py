@@ -212,7 +212,11 @@ def _edge_to_proto(edge: s.EdgeStatistics) -> statistics_pb2.EdgeStatistics:
 
 
 def _array(values: Iterable[int]) -> Int64Array:
-    return np.array(list(values), dtype=np.int64)
+    numbers = list(values)
+    try:
+        return np.array(numbers, dtype=np.int64)
+    except OverflowError as e:
+        raise InvalidStatistics(f"a count of {max(numbers)} is 2^63 or more") from e
 
 
 def _require_parallel(what: str, arrays: list[Int64Array]) -> None:

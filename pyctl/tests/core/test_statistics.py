@@ -91,6 +91,10 @@ def test_a_period_that_has_hardly_begun_is_not_planned_from(
     ("damage", "sentence"),
     [
         (lambda m: m.periods[0].groups[0].keys.counts.append(1), r"key sketch: arrays of \[2, 3"),
+        (
+            lambda m: m.periods[0].groups[0].keys.counts.__setitem__(1, 2**63),
+            r"a count of 9223372036854775808 is 2\^63 or more",
+        ),
         (lambda m: m.periods[0].edges[0].pairs.errors.pop(), "pair sketch: arrays of"),
         (lambda m: m.periods[0].groups[0].partition_rows.pop(), "rows of 2 partitions, expected 3"),
         (lambda m: m.periods[0].groups[0].slot_rows.append(1), "rows of 1 slots, expected 1026"),

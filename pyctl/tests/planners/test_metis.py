@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -98,6 +100,16 @@ def test_keys_that_occur_together_share_an_executor_in_partitions_of_even_load(
     )
     assert again.parts == plan.parts
     assert again.moved_weight < 0.05
+
+
+def test_metis_prints_nothing_of_few_keys_beside_parts(capfd: pytest.CaptureFixture[str]) -> None:
+    users = np.arange(ROWS) % 60
+    plan = planners.load("metis")(ask(streams.count((users, users * 0), n=32)))
+    # What C holds back would come later, into the JSON of a command.
+    ctypes.CDLL(None).fflush(None)
+    os.write(1, b"all of it\n")
+    assert capfd.readouterr().out == "all of it\n"
+    assert "a fresh METIS cut" in plan.why
 
 
 @pytest.mark.parametrize(
