@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import gc
+import socket
 import socketserver
+import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -84,10 +86,17 @@ def _encoded(data: bytes) -> str:
 
 @contextmanager
 def _serving(answers: dict[str, str]) -> Iterator[FakeGateway]:
-    with FakeGateway({"protocol": "!yi1", **answers}) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
+    with FakeGateway({"protocol": "!yi1", **answers}) as server, _serve(server):
         yield server
+
+
+@contextmanager
+def _serve(server: socketserver.BaseServer) -> Iterator[None]:
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        yield
+    finally:
         server.shutdown()
         thread.join()
 
@@ -171,6 +180,56 @@ def test_nobody_there_is_said(gateways: Py4jGateways) -> None:
         address = server.address
     with pytest.raises(GatewayUnreachable, match="does not answer"):
         _ask(gateways, address)
+
+
+def _silent(connection: socket.socket) -> None:
+    connection.recv(1)  # Until the client gives up.
+
+
+def _reset(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def _closed(_: socket.socket) -> None:
+    return
+
+
+@contextmanager
+def _taking_the_token(then: Callable[[socket.socket], None]) -> Iterator[Address]:
+    """A driver that takes the token and reads a call, and then gets into trouble."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            for _ in ("A", TOKEN):
+                self.rfile.readline()
+            self.wfile.write(b"!yv\n")
+            while self.rfile.readline() != b"e\n":
+                pass
+            then(self.connection)
+
+        def finish(self) -> None:
+            super().finish()
+            self.connection.close()  # At once, without the shutdown that would come before.
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server, _serve(server):
+        yield Address("app-1", "127.0.0.1", server.server_address[1])
+
+
+@pytest.mark.parametrize(
+    ("then", "why"), [(_silent, "timed out"), (_reset, "reset by peer"), (_closed, "is empty")]
+)
+def test_a_driver_that_falls_silent_after_the_token_is_unreachable(
+    gateways: Py4jGateways,
+    caplog: pytest.LogCaptureFixture,
+    then: Callable[[socket.socket], None],
+    why: str,
+) -> None:
+    with (
+        _taking_the_token(then) as address,
+        pytest.raises(GatewayUnreachable, match=rf"127\.0\.0\.1:\d+ does not answer: .*{why}$"),
+    ):
+        _ask(gateways, address)
+    assert not caplog.records
 
 
 def test_the_token_comes_from_file_then_environment_then_home(tmp_path: Path) -> None:
