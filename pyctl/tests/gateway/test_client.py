@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gc
+import os
 import socket
 import socketserver
 import struct
@@ -242,8 +243,18 @@ def test_the_token_comes_from_file_then_environment_then_home(tmp_path: Path) ->
         find_token("app-1", None, {}, tmp_path)
     left.chmod(0o600)
     assert find_token("app-1", None, {}, tmp_path) == "left"
-    assert find_token("app-1", None, {VARIABLE: "set"}, tmp_path) == "set"
+    assert find_token("app-1", None, {VARIABLE: "set\n"}, tmp_path) == "set"
+    assert find_token("app-1", None, {VARIABLE: "\n"}, tmp_path) == "left"
     named = tmp_path / "named"
     named.write_text("named\n")
     named.chmod(0o600)
     assert find_token("app-1", named, {VARIABLE: "set"}, tmp_path) == "named"
+
+
+def test_a_user_without_a_home_is_told_that_there_is_no_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(os, "getuid", lambda: 2**31 - 2)
+    with pytest.raises(TokenMissing, match=r"\(this user has no home\): name its file"):
+        find_token("app-1", None, {})
