@@ -11,7 +11,7 @@ import typer
 
 from keyroute.cli.exits import Usage
 from keyroute.zookeeper.connection import DEFAULT_CONNECT, close, connect, read_credentials
-from keyroute.zookeeper.errors import Damaged, StoreForbidden
+from keyroute.zookeeper.errors import UNREADABLE
 from keyroute.zookeeper.paths import DEFAULT_ROOT, Tree
 from keyroute.zookeeper.session import Session
 from keyroute.zookeeper.store import Store
@@ -101,6 +101,6 @@ def _name(store: Store, query_id: str) -> str:
     """Its name; none where it has none, or its nodes are damaged or another user's."""
     try:
         meta = store.query(query_id).meta
-    except (Damaged, StoreForbidden):
+    except UNREADABLE:
         return ""
     return meta.name if meta is not None else ""

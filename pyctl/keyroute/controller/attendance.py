@@ -96,7 +96,7 @@ class Attendant:
     def attend(self, query_id: str, *, plan_now: bool = False) -> Report | None:
         """One tick for one query; None where there is nothing to do yet.
 
-        Raises StoreUnreachable and StoreForbidden; what concerns this query alone is reported.
+        Raises StoreError's kinds but Conflict, which is reported.
         """
         snapshot = take_snapshot(self.store, query_id)
         if snapshot.state.live is None:

@@ -11,7 +11,7 @@ from keyroute.controller.carry import Carrier, Outcome
 from keyroute.controller.reconfigure import ENDED
 from keyroute.controller.snapshot import take_snapshot
 from keyroute.core.plan import Plan
-from keyroute.zookeeper.errors import Damaged
+from keyroute.zookeeper.errors import UNREADABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,15 @@ def run_once(
     clock: Clock,
     tell: Callable[[str], None],
 ) -> tuple[OnceReport, ...]:
-    """One report for each query that runs. Raises StoreError's kinds, but for one query's damaged
-    nodes, which are that query's failure."""
+    """One report for each query that runs. Raises StoreError's kinds, but for one query's nodes
+    that are UNREADABLE, which is that query's failure."""
     reports = []
     for query_id in attendant.store.query_ids():
         if stop.is_set():
             break
         try:
             report = _once(attendant, query_id, stop, timeout_s, clock, tell)
-        except Damaged as error:
+        except UNREADABLE as error:
             report = OnceReport(query_id, query_id[:8], str(error), failed=True)
         if report is not None:
             reports.append(report)

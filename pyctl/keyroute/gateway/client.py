@@ -146,7 +146,7 @@ class _Client(GatewayClient):  # type: ignore[misc]
     """py4j's own logs a network trouble on the root logger, with its traceback, and makes an error
     without a cause of it; here it is raised."""
 
-    def send_command(self, command: str, retry: bool = True, binary: bool = False) -> object:
+    def send_command(self, command: str) -> object:
         connection = self._get_connection()
         try:
             answer: object = connection.send_command(command)
