@@ -13,6 +13,8 @@ from keyroute.controller.snapshot import take_snapshot
 from keyroute.core.plan import Plan
 from keyroute.zookeeper.errors import UNREADABLE
 
+_ATTEMPTS = 3
+
 
 @dataclass(frozen=True, slots=True)
 class PlanSummary:
@@ -76,19 +78,23 @@ def _once(
 ) -> OnceReport | None:
     settings = attendant.settings
     carrier = Carrier(attendant.store, settings.by, stop, settings.prepare_timeout_s, clock, tell)
-    pending = _pending(attendant, query_id)
-    if pending and not settings.dry_run:
-        finished = carrier.carry(query_id, pending, timeout_s)
-        if not finished.ended:
-            return _carried(query_id, query_id[:8], finished, None)
-    report = attendant.attend(query_id, plan_now=True)
-    if report is None:
-        return None
-    if not report.published:
-        plan, unread = _summary(report.plan), report.unread
-        return OnceReport(query_id, report.label, report.sentence, plan=plan, unread=unread)
-    outcome = carrier.carry(query_id, report.published, timeout_s)
-    return _carried(query_id, report.label, outcome, report)
+    for _ in range(_ATTEMPTS):
+        pending = _pending(attendant, query_id)
+        if pending and not settings.dry_run:
+            finished = carrier.carry(query_id, pending, timeout_s)
+            if not finished.ended:
+                return _carried(query_id, query_id[:8], finished, None)
+        report = attendant.attend(query_id, plan_now=True)
+        if report is None:
+            return None
+        if report.published:
+            outcome = carrier.carry(query_id, report.published, timeout_s)
+            return _carried(query_id, report.label, outcome, report)
+        if settings.dry_run or not report.busy:
+            plan, unread = _summary(report.plan), report.unread
+            return OnceReport(query_id, report.label, report.sentence, plan=plan, unread=unread)
+    sentence = f"another writer was faster, {_ATTEMPTS} times in a row: no plan was published"
+    return OnceReport(query_id, report.label, sentence, failed=True)
 
 
 def _pending(attendant: Attendant, query_id: str) -> int:
