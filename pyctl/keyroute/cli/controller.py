@@ -48,7 +48,7 @@ def controller(
     holdout_rows: Annotated[
         int,
         typer.Option(
-            min=0, help="A plan is judged on the newest periods of so many rows, each whole."
+            min=1, help="A plan is judged on the newest periods of so many rows, each whole."
         ),
     ] = _DECISION.holdout_rows,
     hysteresis: Annotated[
