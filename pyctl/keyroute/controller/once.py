@@ -94,7 +94,7 @@ def _once(
             plan, unread = _summary(report.plan), report.unread
             return OnceReport(query_id, report.label, report.sentence, plan=plan, unread=unread)
     sentence = f"another writer was faster, {_ATTEMPTS} times in a row: no plan was published"
-    return OnceReport(query_id, report.label, sentence, failed=True)
+    return OnceReport(query_id, query_id[:8], sentence, failed=True)
 
 
 def _pending(attendant: Attendant, query_id: str) -> int:
