@@ -16,6 +16,7 @@ from harness.controllers import (
     attendant_of,
     publish_by_hand,
     reaches,
+    seeded_plan,
 )
 from harness.fake_driver import FakeDriver
 from harness.tables import QUERY, tables
@@ -27,15 +28,18 @@ from keyroute.controller.daemon import Daemon
 from keyroute.controller.planning import Planning
 from keyroute.controller.publish import ChangeUnderWay, publish
 from keyroute.controller.snapshot import take_snapshot
-from keyroute.core.plan import Plan, PlanRequest
+from keyroute.core.decision import DecisionSettings, Stay
+from keyroute.core.plan import Plan, Planner, PlanRequest
 from keyroute.v1.reconfiguration_pb2 import (
     ABORT,
     COMMIT,
     PROPAGATE,
     PUBLISH,
+    Reconfiguration,
 )
 from keyroute.zookeeper.errors import Conflict
 from keyroute.zookeeper.payloads import Wanted
+from keyroute.zookeeper.session import ABSENT
 from keyroute.zookeeper.store import Store
 
 
@@ -136,6 +140,29 @@ def test_after_an_abort_the_next_plan_waits_longer(store: Store, driver: FakeDri
         hands.now_s += 10.0 * intervals - 1
         assert attendant.attend(QUERY) is None
         hands.now_s += 1
+
+
+@pytest.mark.parametrize("ahead_s", [-3600, 3600])
+def test_a_change_is_timed_by_the_controllers_own_clock(
+    store: Store, driver: FakeDriver, ahead_s: int
+) -> None:
+    hands, asked = Hands(1e6), list[int | None]()
+
+    def decide(_: Planner, __: PlanRequest, ___: DecisionSettings, since_ms: int | None) -> Stay:
+        asked.append(since_ms)
+        return Stay("enough")
+
+    attendant = attendant_of(store, driver, interval_s=10.0)
+    attendant.planning, attendant.clock = Planning(seeded_plan, decide=decide), hands.clock()
+    for seen in (ABSENT, 0):
+        value = Reconfiguration(format=1, phase=COMMIT, version=1, batch=seen + 1)
+        value.updated_ms = int((hands.now_s + ahead_s) * 1000)
+        store.write_reconfiguration(QUERY, value, seen)
+        attendant.attend(QUERY, plan_now=True)
+        hands.now_s += 4
+        attendant.attend(QUERY, plan_now=True)
+    # What was there at first sight may be as old as its time tells; the next is seen to be new.
+    assert asked == [3_600_000, 3_604_000, 0, 4_000]
 
 
 def test_that_a_query_went_away_is_said_once(store: Store, driver: FakeDriver) -> None:

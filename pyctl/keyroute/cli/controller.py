@@ -48,7 +48,7 @@ def controller(
     holdout_rows: Annotated[
         int,
         typer.Option(
-            min=0, help="A plan is judged on the newest periods of so many rows, each whole."
+            min=1, help="A plan is judged on the newest periods of so many rows, each whole."
         ),
     ] = _DECISION.holdout_rows,
     hysteresis: Annotated[
@@ -132,8 +132,8 @@ def controller(
     Runs until SIGTERM or SIGINT. Several may run: one works, the others wait for their turn and go
     on where it stopped. Logs a sentence an interval for each query. With --once or --dry-run it
     exits with 0 also where no query runs or no plan is worth its moves, with 1 where a change was
-    given up, with 3 where a query's statistics could not be read, with 4 where a switch is not
-    over.
+    given up or other writers were faster, with 3 where a query's statistics could not be read, with
+    4 where a switch is not over.
     """
     with sentences():
         if as_json and not (once or dry_run):

@@ -32,9 +32,9 @@ def dump(
 ) -> None:
     """Saves what the driver knows of a running query: statistics, tables in force, placement.
 
-    `keyroute plan FILE` runs any planner on it, without the cluster. QUERY is an id, the beginning
-    of one, or a name. Where the driver has values of keys (`spark.keyroute.statistics.labels`), the
-    file has them, and the command says so; it is readable by its owner only.
+    `keyroute plan FILE` runs any planner on it, without the cluster. Where the driver has values of
+    keys (`spark.keyroute.statistics.labels`), the file has them, and the command says so; it is
+    readable by its owner only.
     """
     with sentences(), options.open_store(zookeeper, root, auth_file) as store:
         with progress("asking the driver", quiet=as_json):

@@ -11,7 +11,7 @@ import typer
 
 from keyroute.cli.exits import Usage
 from keyroute.zookeeper.connection import DEFAULT_CONNECT, close, connect, read_credentials
-from keyroute.zookeeper.errors import Damaged
+from keyroute.zookeeper.errors import UNREADABLE
 from keyroute.zookeeper.paths import DEFAULT_ROOT, Tree
 from keyroute.zookeeper.session import Session
 from keyroute.zookeeper.store import Store
@@ -45,7 +45,12 @@ TokenFileOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
-QueryArgument = Annotated[str, typer.Argument(metavar="QUERY")]
+QueryArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="QUERY", help="Its id, its name, or the beginning of its id: the first that fits."
+    ),
+]
 
 CONNECT = DEFAULT_CONNECT
 ROOT = DEFAULT_ROOT
@@ -70,18 +75,21 @@ def open_store(hosts: str, root: str, auth_file: Path | None) -> Iterator[Store]
 
 
 def find_query(store: Store, wanted: str) -> str:
-    """The id of the query that `wanted` names: an id, the beginning of one, or a name.
+    """The id of the query that `wanted` names: an id, a name, or the beginning of an id.
 
-    Of several with one name, the one that runs. Raises Usage where none or several fit.
+    The first of these that fits; of several with one name, the one that runs. Raises Usage where
+    none or several fit.
     """
-    ids = store.query_ids()
+    # Any id begins with nothing: that names no query.
+    ids = store.query_ids() if wanted else ()
     if wanted in ids:
         return wanted
-    fitting = [query_id for query_id in ids if query_id.startswith(wanted)]
-    if not fitting:
-        fitting = [query_id for query_id in ids if _name(store, query_id) == wanted]
+    fitting = [query_id for query_id in ids if _name(store, query_id) == wanted]
+    if fitting:
         running = [query_id for query_id in fitting if store.query(query_id).live is not None]
         fitting = running if len(running) == 1 else fitting
+    else:
+        fitting = [query_id for query_id in ids if query_id.startswith(wanted)]
     if len(fitting) == 1:
         return fitting[0]
     if not fitting:
@@ -90,9 +98,9 @@ def find_query(store: Store, wanted: str) -> str:
 
 
 def _name(store: Store, query_id: str) -> str:
-    """Its name; none where it has none, or its nodes are damaged."""
+    """Its name; none where it has none, or its nodes are damaged or another user's."""
     try:
         meta = store.query(query_id).meta
-    except Damaged:
+    except UNREADABLE:
         return ""
     return meta.name if meta is not None else ""

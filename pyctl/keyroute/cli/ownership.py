@@ -12,7 +12,7 @@ from keyroute.cli import options
 from keyroute.cli.exits import Refused, sentences
 from keyroute.cli.output import print_json, progress, say
 from keyroute.jar import find_jar
-from keyroute.zookeeper.errors import Damaged
+from keyroute.zookeeper.errors import UNREADABLE
 from keyroute.zookeeper.java import find_java, find_spark_jars
 from keyroute.zookeeper.store import Store
 from keyroute.zookeeper.tool import run_tool
@@ -110,7 +110,7 @@ def _live(zookeeper: str, root: str, auth_file: Path | None) -> list[str]:
 def _may_run(store: Store, query_id: str) -> bool:
     try:
         return store.query(query_id).live is not None
-    except Damaged:
+    except UNREADABLE:
         return True
 
 

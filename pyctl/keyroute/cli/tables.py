@@ -17,7 +17,7 @@ from keyroute.core.table_diff import diff
 from keyroute.zookeeper.store import QueryState, Store
 
 app = typer.Typer(
-    help="Versions of a query's routing tables. QUERY is an id, the beginning of one, or a name.",
+    help="Versions of a query's routing tables.",
     no_args_is_help=True,
     epilog=HELP,
 )

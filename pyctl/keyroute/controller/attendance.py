@@ -59,17 +59,27 @@ class Report:
 
 @dataclass(slots=True)
 class _Memory:
-    """What is remembered of a query between ticks; losing it costs time only."""
+    """What is remembered of a query between ticks; losing it costs time only.
+
+    `since_s` is when its reconfiguration was first seen as it is, `age_s` how old it was then.
+    """
 
     plan_at_s: float
     znode_version: int | None = None
     since_s: float = 0.0
+    age_s: float = 0.0
     told_s: float = 0.0
     aborts: int = 0
 
     @property
     def never_changed(self) -> bool:
         return self.znode_version == ABSENT
+
+    def since_change_ms(self, now_s: float) -> int | None:
+        """Age of the last change; None where there was none."""
+        if self.never_changed:
+            return None
+        return round(1000 * (self.age_s + now_s - self.since_s))
 
     @property
     def patience(self) -> int:
@@ -96,7 +106,7 @@ class Attendant:
     def attend(self, query_id: str, *, plan_now: bool = False) -> Report | None:
         """One tick for one query; None where there is nothing to do yet.
 
-        Raises StoreUnreachable and StoreForbidden; what concerns this query alone is reported.
+        Raises StoreError's kinds but Conflict, which is reported.
         """
         snapshot = take_snapshot(self.store, query_id)
         if snapshot.state.live is None:
@@ -120,7 +130,7 @@ class Attendant:
             if not plan_now and now_s < memory.plan_at_s:
                 return None
             memory.plan_at_s = now_s + self.settings.interval_s
-            return self._plan(snapshot)
+            return self._plan(snapshot, memory.since_change_ms(now_s))
         if isinstance(action, Wait):
             return self._wait(snapshot, memory, now_s)
         if self.settings.dry_run:
@@ -128,11 +138,11 @@ class Attendant:
         perform(self.store, snapshot.state.query_id, action)
         return Report(snapshot.label, action.sentence, busy=True)
 
-    def _plan(self, snapshot: Snapshot) -> Report:
+    def _plan(self, snapshot: Snapshot, since_change_ms: int | None) -> Report:
         asked = with_driver(snapshot, self.gateways, statistics=True)
         came_true = self._compare(asked)
         current = read_current(self.store, asked)
-        decision = consider(asked, current, self.planning, self.clock.wall_ms())
+        decision = consider(asked, current, self.planning, since_change_ms)
         note = f"; {current.note}" if current.note else ""
         note += came_true
         if not isinstance(decision, Move):
@@ -182,11 +192,17 @@ class Attendant:
         return Report(snapshot.label, action.sentence, busy=True)
 
     def _remember(self, snapshot: Snapshot, now_s: float) -> _Memory:
-        znode_version = snapshot.state.reconfiguration.znode_version
+        stored = snapshot.state.reconfiguration
         memory = self._memories.setdefault(snapshot.state.query_id, _Memory(plan_at_s=now_s))
-        if memory.znode_version != znode_version:
-            memory.znode_version, memory.since_s, memory.told_s = znode_version, now_s, -1.0
+        if memory.znode_version != stored.znode_version:
+            memory.age_s = self._age_s(stored.value) if memory.znode_version is None else 0.0
+            memory.znode_version, memory.since_s, memory.told_s = stored.znode_version, now_s, -1.0
         return memory
+
+    def _age_s(self, found: Reconfiguration | None) -> float:
+        """How old a change is that was there at first sight, by its writer's clock, which may be
+        behind ours or ahead. What is written later is timed by ours alone."""
+        return 0.0 if found is None else abs(self.clock.wall_ms() - found.updated_ms) / 1000
 
     def _context(self, memory: _Memory | None, now_s: float, waiting: str = "") -> Context:
         return Context(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from keyroute.controller.attendance import Attendant, Report
 from keyroute.zookeeper.election import Leadership
-from keyroute.zookeeper.errors import StoreError, StoreForbidden, StoreUnreachable
+from keyroute.zookeeper.errors import StoreError, StoreUnreachable
 
 LOG = logging.getLogger("keyroute.controller")
 
@@ -35,7 +35,10 @@ class Daemon:
     _complaints: dict[str, str] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Turn after turn until `stop`. Raises StoreForbidden: waiting does not help there."""
+        """Turn after turn until `stop`.
+
+        Raises StoreForbidden where the turn or the list of queries is: waiting does not help there.
+        """
         while not self.stop.is_set():
             turn = self.lead()
             LOG.info("waiting for this controller's turn")
@@ -80,7 +83,7 @@ class Daemon:
     def _attend(self, query_id: str) -> Report | None:
         try:
             report = self.attendant.attend(query_id)
-        except (StoreUnreachable, StoreForbidden):
+        except StoreUnreachable:
             raise
         except StoreError as error:
             self._complain(query_id, str(error))

@@ -11,7 +11,9 @@ from keyroute.controller.carry import Carrier, Outcome
 from keyroute.controller.reconfigure import ENDED
 from keyroute.controller.snapshot import take_snapshot
 from keyroute.core.plan import Plan
-from keyroute.zookeeper.errors import Damaged
+from keyroute.zookeeper.errors import UNREADABLE
+
+_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +53,15 @@ def run_once(
     clock: Clock,
     tell: Callable[[str], None],
 ) -> tuple[OnceReport, ...]:
-    """One report for each query that runs. Raises StoreError's kinds, but for one query's damaged
-    nodes, which are that query's failure."""
+    """One report for each query that runs. Raises StoreError's kinds, but for one query's nodes
+    that are UNREADABLE, which is that query's failure."""
     reports = []
     for query_id in attendant.store.query_ids():
         if stop.is_set():
             break
         try:
             report = _once(attendant, query_id, stop, timeout_s, clock, tell)
-        except Damaged as error:
+        except UNREADABLE as error:
             report = OnceReport(query_id, query_id[:8], str(error), failed=True)
         if report is not None:
             reports.append(report)
@@ -76,19 +78,23 @@ def _once(
 ) -> OnceReport | None:
     settings = attendant.settings
     carrier = Carrier(attendant.store, settings.by, stop, settings.prepare_timeout_s, clock, tell)
-    pending = _pending(attendant, query_id)
-    if pending and not settings.dry_run:
-        finished = carrier.carry(query_id, pending, timeout_s)
-        if not finished.ended:
-            return _carried(query_id, query_id[:8], finished, None)
-    report = attendant.attend(query_id, plan_now=True)
-    if report is None:
-        return None
-    if not report.published:
-        plan, unread = _summary(report.plan), report.unread
-        return OnceReport(query_id, report.label, report.sentence, plan=plan, unread=unread)
-    outcome = carrier.carry(query_id, report.published, timeout_s)
-    return _carried(query_id, report.label, outcome, report)
+    for _ in range(_ATTEMPTS):
+        pending = _pending(attendant, query_id)
+        if pending and not settings.dry_run:
+            finished = carrier.carry(query_id, pending, timeout_s)
+            if not finished.ended:
+                return _carried(query_id, query_id[:8], finished, None)
+        report = attendant.attend(query_id, plan_now=True)
+        if report is None:
+            return None
+        if report.published:
+            outcome = carrier.carry(query_id, report.published, timeout_s)
+            return _carried(query_id, report.label, outcome, report)
+        if settings.dry_run or not report.busy:
+            plan, unread = _summary(report.plan), report.unread
+            return OnceReport(query_id, report.label, report.sentence, plan=plan, unread=unread)
+    sentence = f"another writer was faster, {_ATTEMPTS} times in a row: no plan was published"
+    return OnceReport(query_id, query_id[:8], sentence, failed=True)
 
 
 def _pending(attendant: Attendant, query_id: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from keyroute.core.table import GroupShape
 from keyroute.gateway.port import Gateways
 from keyroute.v1.reconfiguration_pb2 import Phase
 from keyroute.v1.status_pb2 import BatchStatus, OperatorStatus, QueryStatus
-from keyroute.zookeeper.errors import Damaged
+from keyroute.zookeeper.errors import UNREADABLE
 from keyroute.zookeeper.payloads import Application
 from keyroute.zookeeper.predictions import PredictionRecord, Predictions
 from keyroute.zookeeper.store import Store
@@ -96,8 +96,8 @@ class QueryOverview:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """All that runs or ran below one root; `damaged`: a sentence for each query that cannot be
-    read."""
+    """All that runs or ran below one root; `damaged`: a sentence for each query or application that
+    cannot be read."""
 
     applications: tuple[Application, ...]
     queries: tuple[QueryOverview, ...]
@@ -107,29 +107,40 @@ class Overview:
 def look(store: Store, gateways: Gateways, *, all_queries: bool = False) -> Overview:
     """The overview; queries that do not run only where `all_queries`.
 
-    Raises StoreError's kinds, but for one query's damaged nodes, which it tells.
+    Raises StoreError's kinds, but for one query's nodes that are UNREADABLE, which it tells.
     """
     shown: list[tuple[Snapshot, Predictions]] = []
     damaged: list[str] = []
     for query_id in store.query_ids():
         try:
             snapshot = take_snapshot(store, query_id)
-        except Damaged as error:
+        except UNREADABLE as error:
             damaged.append(str(error))
             continue
         if all_queries or snapshot.state.live is not None:
             shown.append((snapshot, _predictions(store, query_id, damaged)))
     return Overview(
-        store.applications(),
+        tuple(_applications(store, damaged)),
         tuple(overview_of(with_driver(s, gateways, statistics=False), p) for s, p in shown),
         tuple(damaged),
     )
 
 
+def _applications(store: Store, damaged: list[str]) -> Iterator[Application]:
+    for app_id in store.application_ids():
+        try:
+            application = store.application(app_id)
+        except UNREADABLE as error:
+            damaged.append(str(error))
+            continue
+        if application is not None:
+            yield application
+
+
 def _predictions(store: Store, query_id: str, damaged: list[str]) -> Predictions:
     try:
         return store.predictions(query_id).value
-    except Damaged as error:
+    except UNREADABLE as error:
         damaged.append(str(error))
         return Predictions()
 

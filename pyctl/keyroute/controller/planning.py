@@ -55,8 +55,13 @@ def read_current(store: Store, snapshot: Snapshot) -> Current:
         return Current(no_tables(state.query_id), f"planned as from the empty table ({error})")
 
 
-def consider(snapshot: Snapshot, current: Current, planning: Planning, now_ms: int) -> Decision:
-    """Whether to change the query's tables now, and to what. Pure."""
+def consider(
+    snapshot: Snapshot, current: Current, planning: Planning, since_change_ms: int | None
+) -> Decision:
+    """Whether to change the query's tables now, and to what. Pure.
+
+    `since_change_ms` is the age of the last reconfiguration, None where there was none.
+    """
     obstacle = _obstacle(snapshot)
     if obstacle:
         return Stay(obstacle)
@@ -77,9 +82,8 @@ def consider(snapshot: Snapshot, current: Current, planning: Planning, now_ms: i
         settings=planning.plan,
     )
     try:
-        since_ms = _since_change(snapshot, now_ms)
         settings = _with_horizon(planning, driver)
-        decision = planning.decide(planning.planner, request, settings, since_ms)
+        decision = planning.decide(planning.planner, request, settings, since_change_ms)
         between = between_of(planning.planner)
         if isinstance(decision, Move) or between is None or not planning.new_keys_rows:
             return decision
@@ -88,7 +92,7 @@ def consider(snapshot: Snapshot, current: Current, planning: Planning, now_ms: i
         # The same gate, after fewer rows: what is new cannot go to and fro.
         sooner = replace(settings, min_rows=planning.new_keys_rows, hysteresis=0.0)
         newest = replace(request, periods=driver.statistics.periods)
-        placed = planning.decide(between, newest, sooner, since_ms)
+        placed = planning.decide(between, newest, sooner, since_change_ms)
         return placed if isinstance(placed, Move) else decision
     except (CannotPlan, InvalidTable) as error:
         return Stay(f"no plan: {error}")
@@ -123,8 +127,3 @@ def _obstacle(snapshot: Snapshot) -> str:
             f"{registered}: waiting for the driver to write it"
         )
     return ""
-
-
-def _since_change(snapshot: Snapshot, now_ms: int) -> int | None:
-    value = snapshot.state.reconfiguration.value
-    return None if value is None else max(0, now_ms - value.updated_ms)

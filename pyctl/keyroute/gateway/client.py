@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from google.protobuf.message import DecodeError
-from py4j.java_gateway import GatewayParameters, JavaGateway
+from py4j.java_gateway import GatewayClient, GatewayParameters, JavaGateway
 from py4j.protocol import Py4JAuthenticationError, Py4JError, Py4JJavaError, Py4JNetworkError
 
 from keyroute.core.statistics import QueryStatistics
@@ -60,17 +60,17 @@ class Py4jGateway:
         # py4j logs tracebacks of what is raised as well; people get the sentence alone.
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
         self._address = address
-        self._java = JavaGateway(
-            gateway_parameters=GatewayParameters(
-                address=address.host,
-                port=address.port,
-                auth_token=token,
-                auto_convert=False,
-                auto_field=False,
-                enable_memory_management=False,
-                read_timeout=answer_timeout_s,
-            )
+        parameters = GatewayParameters(
+            address=address.host,
+            port=address.port,
+            auth_token=token,
+            auto_convert=False,
+            auto_field=False,
+            enable_memory_management=False,
+            read_timeout=answer_timeout_s,
         )
+        self._java = JavaGateway(gateway_parameters=parameters)
+        self._java.set_gateway_client(_Client(gateway_parameters=parameters))
 
     def require_protocol(self) -> None:
         """Raises ProtocolMismatch where the driver speaks another version."""
@@ -136,9 +136,25 @@ class Py4jGateway:
 
     def _unreachable(self, error: Exception) -> GatewayUnreachable:
         where = f"{self._address.host}:{self._address.port}"
+        cause = getattr(error, "cause", None) or error
         return GatewayUnreachable(
-            f"The gateway of {self._address.app_id} at {where} does not answer: {error}"
+            f"The gateway of {self._address.app_id} at {where} does not answer: {cause}"
         )
+
+
+class _Client(GatewayClient):  # type: ignore[misc]
+    """py4j's own logs a network trouble on the root logger, with its traceback, and makes an error
+    without a cause of it; here it is raised."""
+
+    def send_command(self, command: str) -> object:
+        connection = self._get_connection()
+        try:
+            answer: object = connection.send_command(command)
+        except Py4JNetworkError:
+            connection.close()
+            raise
+        self._give_back_connection(connection)
+        return answer
 
 
 def _refuses_token(error: BaseException | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from keyroute.gateway.errors import TokenMissing
@@ -26,23 +27,29 @@ def find_token(
     """
     if file is not None:
         return read_token(file)
-    if environment.get(VARIABLE):
-        return environment[VARIABLE]
+    if token := environment.get(VARIABLE, "").strip():
+        return token
     homes = [home] if home is not None else _homes()
     for left in (folder / ".keyroute" / f"{app_id}.token" for folder in homes):
         if left.exists():
             return read_token(left)
+    looked_in = " or ".join(str(folder / ".keyroute") for folder in homes)
     raise TokenMissing(
         f"There is no token for the gateway of {app_id} "
-        f"({' or '.join(str(folder / '.keyroute') for folder in homes)}): name its file with "
+        f"({looked_in or 'this user has no home'}): name its file with "
         f"--gateway-token-file or set {VARIABLE} (the driver's spark.keyroute.gateway.tokenFile)."
     )
 
 
 def _homes() -> list[Path]:
-    # The driver's JVM asks the system for the home, not the environment.
-    system = Path(pwd.getpwuid(os.getuid()).pw_dir)
-    return list(dict.fromkeys((Path.home(), system)))
+    # The driver's JVM asks the system for the home, not the environment. A container's user may be
+    # a number that the system does not know.
+    homes = []
+    with suppress(RuntimeError):
+        homes.append(Path.home())
+    with suppress(KeyError):
+        homes.append(Path(pwd.getpwuid(os.getuid()).pw_dir))
+    return list(dict.fromkeys(homes))
 
 
 def read_token(file: Path) -> str:

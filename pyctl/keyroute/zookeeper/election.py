@@ -65,7 +65,7 @@ class Leadership:
                 break
             thread.join(_POLL_S)
         if self._forbidden is not None:
-            raise forbidden() from self._forbidden
+            raise forbidden(self._path) from self._forbidden
         return self.held
 
     @property

@@ -48,3 +48,7 @@ class TableMissing(StoreError):
 
 class Damaged(StoreError):
     """A payload is unreadable or does not match its hash."""
+
+
+UNREADABLE: tuple[type[StoreError], ...] = (Damaged, StoreForbidden)
+"""What may be the matter with one query's nodes, or one application's, and not with the others'."""

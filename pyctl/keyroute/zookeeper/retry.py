@@ -46,14 +46,12 @@ class Retry:
     sleep: Callable[[float], None] = time.sleep
 
     def __call__(self, operation: Callable[[], ResultT]) -> ResultT:
-        """The operation's result. Raises StoreUnreachable, StoreForbidden and its other errors."""
+        """The operation's result. Raises StoreUnreachable and its other errors."""
         end = self.clock() + self.deadline_s
         delay = self.first_delay_s
         while True:
             try:
                 return operation()
-            except FORBIDDEN as error:
-                raise forbidden() from error
             except RETRYABLE as error:
                 if self.clock() + delay >= end:
                     raise StoreUnreachable(
@@ -63,9 +61,9 @@ class Retry:
             delay = min(delay * 2, self.longest_delay_s)
 
 
-def forbidden() -> StoreForbidden:
+def forbidden(path: str) -> StoreForbidden:
     """What one of FORBIDDEN means, for people."""
     return StoreForbidden(
-        "ZooKeeper refuses the access: start with the --zookeeper-auth-file that "
+        f"ZooKeeper refuses the access to {path}: start with the --zookeeper-auth-file that "
         "Spark's driver uses."
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotEmptyError
 
 from keyroute.zookeeper.errors import Conflict
-from keyroute.zookeeper.retry import Retry
+from keyroute.zookeeper.retry import FORBIDDEN, Retry, forbidden
 
 ABSENT = -1
 """Stands for the znode version of a node that does not exist."""
@@ -91,6 +92,9 @@ class Session:
         except NotEmptyError as error:
             raise Conflict(f"{path} is being written by another.") from error
 
-    def _call(self, operation: str, *arguments: Any, **keywords: Any) -> Any:
-        asynchronous = getattr(self.client, f"{operation}_async")
-        return self.retry(lambda: asynchronous(*arguments, **keywords).get(timeout=self.answer_s))
+    def _call(self, operation: str, path: str, *arguments: Any, **keywords: Any) -> Any:
+        begin = partial(getattr(self.client, f"{operation}_async"), path, *arguments, **keywords)
+        try:
+            return self.retry(lambda: begin().get(timeout=self.answer_s))
+        except FORBIDDEN as error:
+            raise forbidden(path) from error

@@ -70,9 +70,13 @@ class Store:
         self.tree = tree
         self.tables = TableStore(session, tree)
 
+    def application_ids(self) -> tuple[str, ...]:
+        """Ids of the running applications, sorted."""
+        return self._session.children(self.tree.apps)
+
     def applications(self) -> tuple[Application, ...]:
         """The running applications, by id."""
-        found = (self.application(name) for name in self._session.children(self.tree.apps))
+        found = (self.application(app_id) for app_id in self.application_ids())
         return tuple(application for application in found if application is not None)
 
     def application(self, app_id: str) -> Application | None:

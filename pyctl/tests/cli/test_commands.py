@@ -74,6 +74,7 @@ def test_help_tells_the_exit_codes(runner: CliRunner, command: list[str]) -> Non
     ("command", "says"),
     [
         (["controller", "--json"], "--json needs --once"),
+        (["controller", "--holdout-rows", "0"], "Invalid value for '--holdout-rows'"),
         (["controller", "--planner", "astrology"], "no planner 'astrology'"),
         (["controller", "--option", "theta"], "must look like NAME=NUMBER"),
         (["controller", "--option", "theta=1"], "metis has no option 'theta'"),

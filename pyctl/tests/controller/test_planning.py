@@ -55,12 +55,12 @@ def _never(_: PlanRequest) -> Plan:
     raise CannotPlan("the planner was asked")
 
 
-def _reason(snapshot: Snapshot, now_ms: int = 100_000) -> str:
+def _reason(snapshot: Snapshot, since_change_ms: int = 90_000) -> str:
     decision = consider(
         snapshot,
         Current(no_tables("q")),
         Planning(_never, DecisionSettings(min_rows=0)),
-        now_ms,
+        since_change_ms,
     )
     assert isinstance(decision, Stay)
     return decision.reason
@@ -82,7 +82,7 @@ def test_a_planner_is_told_the_executors_that_are_meant_and_those_seen() -> None
     period = Period(1, 9, 4, 1, (GroupStatistics(SHAPE, 1, nothing, nothing, 0, keys),), ())
     driver = replace(DRIVER, statistics=replace(STATISTICS, periods=(period,)))
     planning = Planning(planner, DecisionSettings(min_rows=0, holdout_rows=0), executors=2)
-    consider(replace(SNAPSHOT, driver=driver), Current(no_tables("q")), planning, 100_000)
+    consider(replace(SNAPSHOT, driver=driver), Current(no_tables("q")), planning, 90_000)
     assert [(r.executors, r.placed) for r in asked] == [(2, (0, 1, 0))]
 
 
@@ -111,7 +111,7 @@ def test_the_horizon_is_as_many_rows_as_come_in_its_time(
         status.batches.add(ended_ms=ended, duration_ms=took, input_rows=came)
     planning = Planning(_never, DecisionSettings(horizon_rows=7.0), decide=look)
     snapshot = replace(SNAPSHOT, driver=replace(DRIVER, status=status))
-    consider(snapshot, Current(no_tables("q")), planning, 100_000)
+    consider(snapshot, Current(no_tables("q")), planning, 90_000)
     assert asked == [pytest.approx(rows)]
 
 
@@ -135,7 +135,7 @@ def test_a_period_that_has_hardly_begun_is_not_asked_about_but_for_new_keys() ->
     state = replace(STATE, meta=QueryMeta("q", "flights", shapes))
     planning = Planning(Planner(), DecisionSettings(min_rows=1, holdout_rows=1), new_keys_rows=1)
     snapshot = replace(SNAPSHOT, state=state, driver=driver)
-    assert isinstance(consider(snapshot, Current(current), planning, 100_000), Stay)
+    assert isinstance(consider(snapshot, Current(current), planning, 90_000), Stay)
     # Each is asked without what it is judged on.
     assert asked == [[4000], [4000, 4000]]
 
@@ -160,7 +160,7 @@ def test_a_query_without_routed_operators_is_left_alone() -> None:
 
 
 def test_a_recent_change_is_given_time() -> None:
-    assert "last change" in _reason(SNAPSHOT, now_ms=11_000)
+    assert "last change" in _reason(SNAPSHOT, since_change_ms=1_000)
 
 
 def test_the_next_version_counts_what_the_driver_says() -> None:
@@ -184,7 +184,7 @@ def test_new_keys_get_a_place_between_full_plans_where_that_is_asked_for() -> No
 
     def decided(new_keys_rows: int) -> Decision:
         planning = Planning(plan_metis, decision, new_keys_rows=new_keys_rows)
-        return consider(snapshot, Current(first), planning, 100_000)
+        return consider(snapshot, Current(first), planning, 90_000)
 
     placed = decided(20_000)
     assert isinstance(placed, Move), placed.reason

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 import gc
+import os
+import socket
 import socketserver
+import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -84,10 +87,17 @@ def _encoded(data: bytes) -> str:
 
 @contextmanager
 def _serving(answers: dict[str, str]) -> Iterator[FakeGateway]:
-    with FakeGateway({"protocol": "!yi1", **answers}) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
+    with FakeGateway({"protocol": "!yi1", **answers}) as server, _serve(server):
         yield server
+
+
+@contextmanager
+def _serve(server: socketserver.BaseServer) -> Iterator[None]:
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        yield
+    finally:
         server.shutdown()
         thread.join()
 
@@ -173,6 +183,56 @@ def test_nobody_there_is_said(gateways: Py4jGateways) -> None:
         _ask(gateways, address)
 
 
+def _silent(connection: socket.socket) -> None:
+    connection.recv(1)  # Until the client gives up.
+
+
+def _reset(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def _closed(_: socket.socket) -> None:
+    return
+
+
+@contextmanager
+def _taking_the_token(then: Callable[[socket.socket], None]) -> Iterator[Address]:
+    """A driver that takes the token and reads a call, and then gets into trouble."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            for _ in ("A", TOKEN):
+                self.rfile.readline()
+            self.wfile.write(b"!yv\n")
+            while self.rfile.readline() != b"e\n":
+                pass
+            then(self.connection)
+
+        def finish(self) -> None:
+            super().finish()
+            self.connection.close()  # At once, without the shutdown that would come before.
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server, _serve(server):
+        yield Address("app-1", "127.0.0.1", server.server_address[1])
+
+
+@pytest.mark.parametrize(
+    ("then", "why"), [(_silent, "timed out"), (_reset, "reset by peer"), (_closed, "is empty")]
+)
+def test_a_driver_that_falls_silent_after_the_token_is_unreachable(
+    gateways: Py4jGateways,
+    caplog: pytest.LogCaptureFixture,
+    then: Callable[[socket.socket], None],
+    why: str,
+) -> None:
+    with (
+        _taking_the_token(then) as address,
+        pytest.raises(GatewayUnreachable, match=rf"127\.0\.0\.1:\d+ does not answer: .*{why}$"),
+    ):
+        _ask(gateways, address)
+    assert not caplog.records
+
+
 def test_the_token_comes_from_file_then_environment_then_home(tmp_path: Path) -> None:
     with pytest.raises(TokenMissing, match="gateway-token-file"):
         find_token("app-1", None, {}, tmp_path)
@@ -183,8 +243,18 @@ def test_the_token_comes_from_file_then_environment_then_home(tmp_path: Path) ->
         find_token("app-1", None, {}, tmp_path)
     left.chmod(0o600)
     assert find_token("app-1", None, {}, tmp_path) == "left"
-    assert find_token("app-1", None, {VARIABLE: "set"}, tmp_path) == "set"
+    assert find_token("app-1", None, {VARIABLE: "set\n"}, tmp_path) == "set"
+    assert find_token("app-1", None, {VARIABLE: "\n"}, tmp_path) == "left"
     named = tmp_path / "named"
     named.write_text("named\n")
     named.chmod(0o600)
     assert find_token("app-1", named, {VARIABLE: "set"}, tmp_path) == "named"
+
+
+def test_a_user_without_a_home_is_told_that_there_is_no_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(os, "getuid", lambda: 2**31 - 2)
+    with pytest.raises(TokenMissing, match=r"\(this user has no home\): name its file"):
+        find_token("app-1", None, {})
