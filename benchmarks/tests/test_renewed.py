@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from planning import PLANNERS, figures
+from planning import PARTS, PLANNERS, figures
 from planning_streams import Named, renewed
+
+from keyroute.simulate.replay import Setup
 
 
 @pytest.mark.parametrize("share", [1.0, 0.5])
@@ -14,7 +16,7 @@ def test_renewed_partners_cost_at_most_a_point_against_the_last_period_alone(sha
     load = partial(renewed, 3, share, periods=8, rows=3_000, keys=300)
     cuts = Named("renewed", load, days=7).cuts()
     reference, default = (
-        figures(cuts, PLANNERS[name], seeds=[1])["locality_next"]
+        figures(cuts, Setup(PLANNERS[name], PARTS), seeds=[1])["locality_next"]
         for name in ("reference", "default")
     )
     # The first plan is made of one period, by both.

@@ -30,8 +30,9 @@ class DecisionSettings:
     and by nothing once twice as many are. A gain, be it of locality or of balance, must also be
     `sureness` times its standard error: few rows tell little. A move for balance needs a group
     above `imbalance_threshold` that improves by `min_imbalance_gain`, and none that gets as much
-    worse and is above the threshold then; it may cost `max_locality_loss`. A moved row of state costs as much as `row_cost` rows that go to another
-    executor; that is to be made good within `horizon_rows` of input.
+    worse and is above the threshold then; it may cost `max_locality_loss`. A moved row of state
+    costs as much as `row_cost` rows that go to another executor; that is to be made good within
+    `horizon_rows` of input.
     """
 
     min_rows: int = 50_000

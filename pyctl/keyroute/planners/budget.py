@@ -11,9 +11,9 @@ from keyroute.planners.assignment import Problem
 def within(problem: Problem, assignment: Int32Array, share: float, now: Int32Array) -> Int32Array:
     """The assignment with moves taken back until each group moves at most that share of its rows.
 
-    Rows are those of the newest period. `now` (V,) is where keys go, by an entry or by their slot; a
-    key of which that is not known (-1) counts as moved with chance 1 - 1/n. A key without an entry
-    whose move is taken back gets none. The budget goes before balance.
+    Rows are those of the newest period. `now` (V,) is where keys go, by an entry or by their slot;
+    a key of which that is not known (-1) counts as moved with chance 1 - 1/n. A key without an
+    entry whose move is taken back gets none. The budget goes before balance.
     """
     kept = assignment.copy()
     moving = np.where(now >= 0, now != assignment, 1.0 - 1.0 / problem.partitions)
