@@ -56,6 +56,11 @@ class Problem:
         return int(self.parts.max()) + 1
 
     @property
+    def alone(self) -> bool:
+        """Whether each partition is a part, by its own number: then both are the same."""
+        return np.array_equal(self.parts, np.arange(len(self.parts)))
+
+    @property
     def adjacency(self) -> csr_array:
         """The symmetric matrix of pair weights; made anew each time."""
         both: csr_array = self.below + self.above
@@ -83,8 +88,8 @@ class Problem:
         return even
 
     def part_of(self, assignment: Int32Array) -> Int32Array:
-        """Part of each key (V,), -1 where it has no partition."""
-        return np.append(self.parts, np.int32(-1))[assignment]
+        """Part of each key (V,), -1 where it has no partition; perhaps the very array."""
+        return assignment if self.alone else np.append(self.parts, np.int32(-1))[assignment]
 
     def attraction(self, assignment: Int32Array, members: slice) -> FloatArray:
         """What each member has in each partition (m, n): pair weight, and what a move costs."""
@@ -95,7 +100,7 @@ class Problem:
     def with_home(self, of_parts: FloatArray, members: slice) -> FloatArray:
         """The pair weight of some members in each partition (m, n), which is that in its part, with
         what a move costs added where they are."""
-        pull: FloatArray = np.take(of_parts, self.parts, axis=1)
+        pull: FloatArray = of_parts.copy() if self.alone else of_parts[:, self.parts]
         home = self.home[members]
         at_home = np.flatnonzero(home >= 0)
         pull[at_home, home[at_home]] += self.move_cost * self.graph.weight[members][at_home]

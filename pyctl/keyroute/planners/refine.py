@@ -51,7 +51,7 @@ def refine(problem: Problem, assignment: Int32Array) -> Int32Array:
 
 def settle(problem: Problem, parts: Int32Array) -> Int32Array:
     """An assignment to partitions for one to parts (V,); -1 stays."""
-    if problem.executors == problem.partitions:
+    if problem.alone:
         return parts
     found = np.full(len(parts), -1, dtype=np.int32)
     for index in range(len(problem.graph.shapes)):

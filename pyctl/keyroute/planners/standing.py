@@ -22,7 +22,7 @@ class Pulls:
 
     def __init__(self, problem: Problem, assignment: Int32Array) -> None:
         self._problem = problem
-        self._at = problem.part_of(assignment)
+        self._at = problem.part_of(assignment).copy()
         self._rows = self._sum()
 
     def follow(self, assignment: Int32Array) -> None:
@@ -30,7 +30,7 @@ class Pulls:
         now = self._problem.part_of(assignment)
         moved = np.flatnonzero(self._at != now)
         if len(moved) > MANY * len(now):
-            self._at = now
+            self._at = now.copy()
             self._rows = self._sum()
         elif len(moved):
             self._shift(moved, self._at[moved], -1.0)
