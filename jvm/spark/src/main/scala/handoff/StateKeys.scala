@@ -7,6 +7,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorsUtils
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.{
   StateStoreColumnFamilySchemaUtils,
@@ -14,8 +15,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.transformwith
   TransformWithStateVariableInfo
 }
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.keyroute.route.{KeyTypes, PlannedOperator, StateProviders}
+import org.apache.spark.sql.keyroute.route.{KeyTypes, PlannedOperator, RunningBatch, StateProviders}
 import org.apache.spark.sql.keyroute.state.{FamilyKeys, StoreKeys}
 import org.apache.spark.sql.types.StructType
 
@@ -50,18 +50,18 @@ object StateKeys {
   def of(
       operator: PlannedOperator,
       shape: GroupShape,
-      conf: SQLConf,
-      hadoopConf: Configuration
+      session: SparkSession
   ): Either[String, Seq[StoreKeys]] =
     unmovable(operator).toLeft(()).flatMap { _ =>
+      val rocksDb = StateProviders.isRocksDb(session.sessionState.conf)
+      val hadoopConf = session.sessionState.newHadoopConf()
       try {
-        val keys =
-          operator.stores.map(read(operator, _, shape, StateProviders.isRocksDb(conf), hadoopConf))
+        val keys = operator.stores.map(read(operator, _, shape, rocksDb, hadoopConf))
         keys.flatMap(mismatch(_, shape)).headOption
           .orElse(Option.when(operator.name == Join)(JoinStores.problem(keys)).flatten)
           .toLeft(keys)
       } catch {
-        case NonFatal(e) =>
+        case NonFatal(e) if !RunningBatch.isStopped(session) =>
           Left(s"the layout of the state of ${operator.name} cannot be read: ${e.getMessage}")
       }
     }
