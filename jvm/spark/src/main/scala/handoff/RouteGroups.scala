@@ -130,7 +130,7 @@ private[handoff] object RouteGroups {
         group.keyTypes,
         group.stableSlots
       ))
-    } catch { case NonFatal(e) => Left(e.getMessage) }
+    } catch { case NonFatal(e) => Left(e.toString) }
 
   /** What of a plan's group contradicts a shape. Names of columns do not: they decide nothing. Nor
     * does which columns the plan would be routed by, as after a watermark came or went: the shape's

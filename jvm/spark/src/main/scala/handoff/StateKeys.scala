@@ -62,7 +62,7 @@ object StateKeys {
           .toLeft(keys)
       } catch {
         case NonFatal(e) if !RunningBatch.isStopped(session) =>
-          Left(s"the layout of the state of ${operator.name} cannot be read: ${e.getMessage}")
+          Left(s"the layout of the state of ${operator.name} cannot be read: $e")
       }
     }
 

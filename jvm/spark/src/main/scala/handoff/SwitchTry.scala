@@ -44,7 +44,7 @@ private[handoff] final class SwitchTry(
         case NonFatal(e) if !RunningBatch.isStopped(batch.session) =>
           logWarning(s"KeyRoute: no switch to version ${asked.version} in batch ${batch.batch}", e)
           dropFiles()
-          later(String.valueOf(e.getMessage))
+          later(e.toString)
       }
   }
 
