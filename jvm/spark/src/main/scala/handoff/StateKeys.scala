@@ -1,8 +1,11 @@
 package org.apache.spark.sql.keyroute.handoff
 
+import java.io.IOException
 import java.util.UUID
 
+import scala.annotation.tailrec
 import scala.util.control.NonFatal
+import scala.util.{Failure, Try}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
@@ -34,6 +37,9 @@ object StateKeys {
   private val Join = StatefulOperatorsUtils.SYMMETRIC_HASH_JOIN_EXEC_OP_NAME
   private val Default = StateStore.DEFAULT_COL_FAMILY_NAME
 
+  private val Tries = 3
+  private val PauseMs = 500L
+
   private def isTransformWithState(name: String): Boolean =
     StatefulOperatorsUtils.TRANSFORM_WITH_STATE_OP_NAMES.contains(name)
 
@@ -56,7 +62,9 @@ object StateKeys {
       val rocksDb = StateProviders.isRocksDb(session.sessionState.conf)
       val hadoopConf = session.sessionState.newHadoopConf()
       try {
-        val keys = operator.stores.map(read(operator, _, shape, rocksDb, hadoopConf))
+        val keys = operator.stores.map(store =>
+          patiently(session, Tries)(read(operator, store, shape, rocksDb, hadoopConf))
+        )
         keys.flatMap(mismatch(_, shape)).headOption
           .orElse(Option.when(operator.name == Join)(JoinStores.problem(keys)).flatten)
           .toLeft(keys)
@@ -64,6 +72,17 @@ object StateKeys {
         case NonFatal(e) if !RunningBatch.isStopped(session) =>
           Left(s"the layout of the state of ${operator.name} cannot be read: $e")
       }
+    }
+
+  /** Tries again where files do not answer: a group whose layout is not known when a run begins stays
+    * on Spark's hash until its end. */
+  @tailrec
+  private def patiently[T](session: SparkSession, tries: Int)(body: => T): T =
+    Try(body) match {
+      case Failure(_: IOException) if tries > 1 && !RunningBatch.isStopped(session) =>
+        Thread.sleep(PauseMs)
+        patiently(session, tries - 1)(body)
+      case last => last.get
     }
 
   private def read(
