@@ -140,6 +140,10 @@ final class ZooKeeperPublisher(
           case NonFatal(e) =>
             if (!closed) logWarning("a look at ZooKeeper failed and is made again", e)
             false
+          // Nobody else would go on in this thread's place.
+          case e: Throwable =>
+            if (!closed) logError("a look at ZooKeeper failed and is made again", e)
+            false
         }
       val waited = NANOSECONDS.toMillis(System.nanoTime() - start)
       if (!everConnected && waited >= pace.warnAfterMs) warnUnreachable()
@@ -172,15 +176,22 @@ final class ZooKeeperPublisher(
       problem(run, None)
       connected
     } catch {
-      case NonFatal(e) =>
-        problem(run, Some(s"ZooKeeper or the checkpoint could not be read or written: $e"))
+      case e: InterruptedException => throw e
+      case e: Throwable =>
+        problem(run, Some(e))
         false
     } finally run.looked.countDown()
 
-  private def problem(run: PublishedRun, text: Option[String]): Unit = if (run.problem != text) {
-    run.problem = text
-    board.notice(run.query.runId, "zookeeper", text)
-    text.filterNot(_ => closed).foreach(t => logWarning(s"query ${run.query.queryId}: $t"))
+  private def problem(run: PublishedRun, failure: Option[Throwable]): Unit = {
+    val text = failure.map(e => s"ZooKeeper or the checkpoint could not be read or written: $e")
+    if (run.problem != text) {
+      run.problem = text
+      board.notice(run.query.runId, "zookeeper", text)
+      if (!closed) failure.foreach {
+        case NonFatal(_) => logWarning(s"query ${run.query.queryId}: ${text.mkString}")
+        case fatal => logError(s"query ${run.query.queryId}: ${text.mkString}", fatal)
+      }
+    }
   }
 
   private def registerApplication(application: Application): Unit = {

@@ -21,7 +21,9 @@ import io.keyroute.proto.v1.{Phase, QueryStatus, Reconfiguration}
 final class DriverPlayer(connect: String, appId: String, authFile: String = "")
     extends AutoCloseable {
   val stored: ConcurrentHashMap[Long, RoutingTables] = new ConcurrentHashMap()
-  @volatile var storeFails: Boolean = false
+
+  /** Called when tables are put into the checkpoint. */
+  @volatile var inStore: () => Unit = () => ()
   val board: QueryBoard = new QueryBoard(appId, "test", "4.3.0")
   val publisher: ZooKeeperPublisher = new ZooKeeperPublisher(
     connect,
@@ -29,7 +31,7 @@ final class DriverPlayer(connect: String, appId: String, authFile: String = "")
     authFile,
     board,
     (_, tables) => {
-      if (storeFails) throw new java.io.IOException("the checkpoint does not answer")
+      inStore()
       stored.put(tables.version, tables)
       ()
     },

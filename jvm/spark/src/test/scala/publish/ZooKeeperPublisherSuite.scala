@@ -1,5 +1,6 @@
 package org.apache.spark.sql.keyroute.publish
 
+import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.attribute.PosixFilePermissions
 import java.util.UUID
@@ -257,14 +258,29 @@ class ZooKeeperPublisherSuite extends AnyFunSuite with BeforeAndAfterAll {
   test("a checkpoint that does not answer delays the acknowledgement, and the status says so") {
     withDriver { (driver, controller) =>
       val q = query()
-      driver.storeFails = true
+      driver.inStore = () => throw new IOException("the checkpoint does not answer")
       driver.start(q)
       controller.publish(tables(q, 2))
       eventually(assert(driver.status(q).getWaiting.contains("the checkpoint does not answer")))
       assert(phaseOf(controller, q).contains(Phase.PUBLISH))
-      driver.storeFails = false
+      driver.inStore = () => ()
       awaitPhase(controller, q, Phase.PREPARE, 2)
       eventually(assert(driver.status(q).getWaiting.isEmpty))
+    }
+  }
+
+  test("an error that is none of an application's own ends nothing") {
+    withDriver { (driver, controller) =>
+      val q = query()
+      driver.inStore = () => throw new NoClassDefFoundError("a jar was replaced")
+      driver.start(q)
+      controller.publish(tables(q, 2))
+      eventually(assert(driver.status(q).getWaiting.contains("a jar was replaced")))
+      val other = query()
+      driver.start(other)
+      eventually(assert(controller.live(other.queryId).isDefined))
+      driver.inStore = () => ()
+      awaitPhase(controller, q, Phase.PREPARE, 2)
     }
   }
 
