@@ -158,21 +158,28 @@ final class ZooKeeperPublisher(
     everConnected ||= connected
     board.zookeeper(connected)
     if (connected) registerApplication(application)
-    val all = runs.values.asScala.toSeq
-    val fine = all.map(run => each(run, connected, reconciler))
-    all.zip(fine).filter(_._1.ended)
-      .filter { case (_, done) => done || runs.size > ZooKeeperPublisher.MostRuns }
-      .foreach { case (run, _) => runs.remove(run.query.runId) }
+    val fine = runs.values.asScala.toSeq.map { run =>
+      // Looked at first: what the run told before its end is taken in by this pass.
+      val ended = run.ended
+      val done = each(run, ended, connected, reconciler)
+      if (ended && (done || runs.size > ZooKeeperPublisher.MostRuns)) runs.remove(run.query.runId)
+      done
+    }
     connected && fine.forall(identity)
   }
 
   // What is wrong with one query must not hold up the others. Says whether all was done.
-  private def each(run: PublishedRun, connected: Boolean, reconciler: QueryReconciler): Boolean =
+  private def each(
+      run: PublishedRun,
+      ended: Boolean,
+      connected: Boolean,
+      reconciler: QueryReconciler
+  ): Boolean =
     try {
-      if (connected) {
-        reconciler.reconcile(run)
-        if (run.ended) reconciler.unregister(run)
-      } else reconciler.absorb(run)
+      if (!connected) reconciler.absorb(run)
+      else
+        try reconciler.reconcile(run)
+        finally if (ended) reconciler.unregister(run)
       problem(run, None)
       connected
     } catch {

@@ -105,7 +105,7 @@ final class ControllerPlayer(connect: String, authFile: String = "") extends Aut
 
   override def close(): Unit = session.close()
 
-  private def put(path: String, data: Array[Byte]): Unit = {
+  def put(path: String, data: Array[Byte]): Unit = {
     val done = session.read(path).fold(session.create(path, data, CreateMode.PERSISTENT))(n =>
       session.set(path, data, n.version)
     )

@@ -284,6 +284,43 @@ class ZooKeeperPublisherSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
+  test(
+    "a run that is over gives its registration up, though there is an error in each look at it"
+  ) {
+    withDriver { (driver, controller) =>
+      val q = query()
+      driver.start(q)
+      propagate(driver, controller, q, 1)
+      driver.switchTo(q, 1, batch = 4)
+      awaitPhase(controller, q, Phase.MIGRATE, 1)
+      controller.put(controller.tree.wanted(q.queryId), "nonsense".getBytes)
+      eventually(assert(driver.status(q).getWaiting.contains("wanted is not JSON")))
+      driver.publisher.ended(q.runId)
+      eventually(assert(controller.live(q.queryId).isEmpty))
+      // What it has to tell it tells all the same.
+      driver.publisher.batchEnded(q.runId, 4)
+      awaitPhase(controller, q, Phase.COMMIT, 1)
+      assert(controller.live(q.queryId).isEmpty)
+    }
+  }
+
+  test("what a run told just before its end is told, also while it is being looked at") {
+    withDriver { (driver, controller) =>
+      val q = query()
+      driver.start(q)
+      propagate(driver, controller, q, 1)
+      driver.inStore = () => {
+        driver.inStore = () => ()
+        driver.switchTo(q, 1, batch = 4)
+        driver.publisher.batchEnded(q.runId, 4)
+        driver.publisher.ended(q.runId)
+      }
+      controller.publish(tables(q, 2))
+      awaitInForce(controller, q, 1, 4)
+      eventually(assert(controller.live(q.queryId).isEmpty))
+    }
+  }
+
   test("what others wrote wrongly harms nothing, and is said") {
     withDriver { (driver, controller) =>
       val q = query()
