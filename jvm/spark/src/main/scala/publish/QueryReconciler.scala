@@ -37,10 +37,8 @@ private[publish] final class QueryReconciler(
     run.planned.getAndSet(None).foreach { case (target, batch) =>
       feed(run, SwitchPlanned(target, batch))
     }
-    run.refusal.getAndSet(None).foreach { case (version, reason) =>
-      run.stored.filter(_.version == version).foreach { tables =>
-        feed(run, TableRefused(Target(version, tables.hash), reason))
-      }
+    run.refusal.getAndSet(None).foreach { case (target, reason) =>
+      feed(run, TableRefused(target, reason))
     }
     if (committed > run.toldCommitted) {
       feed(run, BatchCommitted(committed))

@@ -92,8 +92,12 @@ final class ZooKeeperPublisher(
   override def postponed(runId: UUID, reason: String): Unit = ()
 
   override def refused(runId: UUID, version: Long, reason: String): Unit = tell(runId) { run =>
-    run.asked.set(None)
-    run.refusal.set(Some(version -> reason))
+    // The tables that were refused; others may be asked for by now.
+    run.handed.get.filter(_.version == version).foreach { refused =>
+      val target = Target(version, refused.hash)
+      run.asked.updateAndGet(_.filterNot(t => Target(t.version, t.hash) == target))
+      run.refusal.set(Some(target -> reason))
+    }
   }
 
   override def migrating(runId: UUID, figures: SwitchFigures): Unit = tell(runId) { run =>

@@ -321,6 +321,24 @@ class ZooKeeperPublisherSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
+  test("a refusal is of the tables that were handed out, not of those that are asked for by then") {
+    withDriver { (driver, controller) =>
+      val q = query()
+      driver.start(q)
+      propagate(driver, controller, q, 1)
+      val ref = controller.publish(tables(q, 2))
+      awaitPhase(controller, q, Phase.PREPARE, 2)
+      controller.phase(q.queryId, Phase.PROPAGATE, ref)
+      // A pass that reads this has read the phase before.
+      controller.put(controller.tree.wanted(q.queryId), "nonsense".getBytes)
+      eventually(assert(driver.status(q).getWaiting.contains("wanted is not JSON")))
+      driver.publisher.refused(q.runId, 1, "too many rows would move")
+      assert(driver.publisher.asked(q.runId).map(_.version).contains(2L))
+      driver.switchTo(q, 2, batch = 6)
+      awaitPhase(controller, q, Phase.MIGRATE, 2)
+    }
+  }
+
   test("what others wrote wrongly harms nothing, and is said") {
     withDriver { (driver, controller) =>
       val q = query()
