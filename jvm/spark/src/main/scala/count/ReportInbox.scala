@@ -52,7 +52,12 @@ final class ReportInbox(mostBytes: Long, takeIn: Array[Byte] => Unit)
         val report = waiting.take()
         bytes.addAndGet(-report.length.toLong)
         try takeIn(report)
-        catch { case NonFatal(e) => logDebug("a report was dropped", e) }
+        catch {
+          case e: InterruptedException => throw e
+          case NonFatal(e) => logDebug("a report was dropped", e)
+          // One report may be too much for the memory: the next one need not be.
+          case e: Throwable => logError("a report was dropped", e)
+        }
       }
     catch { case _: InterruptedException => () } // closed
 }

@@ -18,6 +18,7 @@ import org.apache.spark.sql.keyroute.route.{
   BatchRoute,
   KeyRouteException,
   PlannedBatch,
+  RunningBatch,
   StateProviders
 }
 import org.apache.spark.sql.keyroute.state.StoreKeys
@@ -194,9 +195,9 @@ final class CheckpointDecider(reconfigurations: () => Reconfigurations)
     catch {
       case e: KeyRouteException => throw e
       // No table was ever in force: this must not stop the query. The next batch tries again.
-      case NonFatal(e) if mayFail && !Thread.currentThread().isInterrupted =>
+      case NonFatal(e) if mayFail && !RunningBatch.isStopped(batch.session) =>
         logWarning(s"KeyRoute: the first route entry of ${batch.checkpoint} cannot be written", e)
-      case NonFatal(e) if !Thread.currentThread().isInterrupted =>
+      case NonFatal(e) if !RunningBatch.isStopped(batch.session) =>
         throw new KeyRouteException(
           s"the route entry of batch ${batch.batch} of ${batch.checkpoint} cannot be written: $e. " +
             s"The batch has not run: start the query again when ${history.layout.routes} can be " +

@@ -21,10 +21,13 @@ import io.keyroute.core.table.ContentHash
 final class CheckpointLayout(val checkpoint: Path, val hadoopConf: Configuration) {
   private val root = new Path(checkpoint, "keyroute")
 
-  /** Whether the checkpoint has a folder of ours, or may have one. Spark's own folder is listed: it
-    * may be readable where ours is not. */
+  /** Whether the checkpoint has a folder of ours. Spark's own folder is listed: it may be readable
+    * where ours is not. */
+  def exists: Boolean = names(checkpoint).contains(root.getName)
+
+  /** Whether it has one, or may have one. */
   def mayExist: Boolean =
-    try names(checkpoint).contains(root.getName)
+    try exists
     catch { case NonFatal(_) => true }
 
   /** Route entries, one a batch, named by the batch. */

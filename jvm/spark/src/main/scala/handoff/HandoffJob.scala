@@ -10,6 +10,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.internal.Logging
 import org.apache.spark.scheduler.{Schedulable, TaskSetManager}
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.keyroute.route.RunningBatch
 import org.apache.spark.util.SerializableConfiguration
 import org.apache.spark.{FutureAction, SparkContext, SparkException}
 
@@ -94,7 +95,7 @@ final class HandoffJob(session: SparkSession, batch: Long) extends Logging {
       case _: TimeoutException =>
         job.cancel()
         failed("the handoff took too long")
-      case e: SparkException if !Thread.currentThread().isInterrupted =>
+      case e: SparkException if !RunningBatch.isStopped(session) =>
         failed(s"the handoff job failed: ${e.getMessage}")
       case t: Throwable =>
         job.cancel()

@@ -9,6 +9,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStoreProviderId}
 import org.apache.spark.sql.keyroute.route.KeyRouteException
 import org.apache.spark.sql.keyroute.state.{LoadedStores, PrivateState, RawState, StoreKeys}
@@ -153,13 +154,15 @@ final case class Restore(files: Seq[HandoffFile], pull: Pull) extends HandoffTas
       } catch { case _: IOException => None }
 }
 
-object HandoffTask {
+object HandoffTask extends Logging {
   private[handoff] def guarded(result: => HandoffResult): HandoffResult =
     try result
     catch {
       case e: TaskKilledException => throw e
       case e: CannotMove => NotHandedOff(e.getMessage, notLoaded = false, forGood = true)
-      case NonFatal(e) => NotHandedOff(String.valueOf(e.getMessage), notLoaded = false)
+      case NonFatal(e) =>
+        logWarning("KeyRoute: state is not handed off", e)
+        NotHandedOff(e.toString, notLoaded = false)
     }
 }
 

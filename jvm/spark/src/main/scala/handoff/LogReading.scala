@@ -3,7 +3,7 @@ package org.apache.spark.sql.keyroute.handoff
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.keyroute.route.{KeyRouteException, PlannedBatch}
+import org.apache.spark.sql.keyroute.route.{KeyRouteException, PlannedBatch, RunningBatch}
 
 import io.keyroute.core.routelog.RouteEntry
 
@@ -32,7 +32,7 @@ private[handoff] object LogReading extends Logging {
     *   if entries are missing, or there may be some and they cannot be read */
   def of(batch: PlannedBatch, vouched: Boolean): Either[Throwable, LogReading] = {
     // Looked for before the log makes its folder.
-    val empty = vouched || (batch.batch == 0 && !layoutOf(batch).mayExist)
+    val empty = vouched || (batch.batch == 0 && !mayExist(batch))
     guarded(batch, empty) {
       val history = new RouteHistory(batch)
       history.putInOrder(batch.batch, vouched)
@@ -46,7 +46,7 @@ private[handoff] object LogReading extends Logging {
     *   if one is, or may be */
   def checkNoTable(batch: PlannedBatch): Unit = {
     val layout = layoutOf(batch)
-    guarded(batch, !layout.mayExist) {
+    guarded(batch, !mayExist(batch)) {
       // This batch's offsets name another provider, so that no entry of ours can be of it.
       val now = System.currentTimeMillis()
       if (RouteLog.batches(layout).exists(_ >= batch.batch)) {
@@ -70,7 +70,7 @@ private[handoff] object LogReading extends Logging {
     try Right(body)
     catch {
       case e: KeyRouteException => throw e
-      case NonFatal(e) if !Thread.currentThread().isInterrupted =>
+      case NonFatal(e) if !RunningBatch.isStopped(batch.session) =>
         if (empty) Left(e)
         else throw new KeyRouteException(
           s"the route log of ${batch.checkpoint} (${layoutOf(batch).routes}) cannot be read: " +
@@ -79,6 +79,10 @@ private[handoff] object LogReading extends Logging {
           e
         )
     }
+
+  private def mayExist(batch: PlannedBatch): Boolean =
+    try layoutOf(batch).exists
+    catch { case NonFatal(_) if !RunningBatch.isStopped(batch.session) => true }
 
   private def layoutOf(batch: PlannedBatch) =
     new CheckpointLayout(batch.checkpoint, batch.session.sessionState.newHadoopConf())

@@ -4,7 +4,13 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.keyroute.plugin.Settings
-import org.apache.spark.sql.keyroute.route.{KeyRouteException, KeyTypes, PlannedBatch, PlannedGroup}
+import org.apache.spark.sql.keyroute.route.{
+  KeyRouteException,
+  KeyTypes,
+  PlannedBatch,
+  PlannedGroup,
+  RunningBatch
+}
 import org.apache.spark.sql.keyroute.state.StoreKeys
 
 import io.keyroute.core.routelog.RouteEntry
@@ -56,15 +62,13 @@ private[handoff] final case class RouteGroups(
   /** Layout of all stores of the routed operators in a batch's plan.
     * @throws KeyRouteException
     *   if it cannot be known */
-  def stores(batch: PlannedBatch): Seq[StoreKeys] = {
-    val hadoopConf = batch.session.sessionState.newHadoopConf()
+  def stores(batch: PlannedBatch): Seq[StoreKeys] =
     for {
       shape <- shapes
       operator <- batch.operators if shape.operators.contains(operator.id)
-      keys <- StateKeys.of(operator, shape, batch.session.sessionState.conf, hadoopConf)
+      keys <- StateKeys.of(operator, shape, batch.session)
         .fold(reason => throw new KeyRouteException(reason), identity)
     } yield keys
-  }
 
   /** Layout of the stores whose rows are to be sampled although no table is known: they must lie by
     * Spark's hash, and a route log that has lost its end does not tell. None where it cannot be known
@@ -74,7 +78,7 @@ private[handoff] final case class RouteGroups(
     else
       try stores(batch)
       catch {
-        case NonFatal(e) if !Thread.currentThread().isInterrupted =>
+        case NonFatal(e) if !RunningBatch.isStopped(batch.session) =>
           logInfo(s"KeyRoute does not sample the state of ${batch.checkpoint}: ${e.getMessage}")
           Nil
       }
@@ -103,9 +107,7 @@ private[handoff] object RouteGroups {
       .flatMap(_ => built(batch, group))
       .flatMap { shape =>
         val operators = batch.operators.filter(o => shape.operators.contains(o.id))
-        val conf = batch.session.sessionState.conf
-        val hadoopConf = batch.session.sessionState.newHadoopConf()
-        operators.map(StateKeys.of(_, shape, conf, hadoopConf))
+        operators.map(StateKeys.of(_, shape, batch.session))
           .collectFirst { case Left(reason) => reason }
           .orElse(Option.when(operators.size != shape.operators.size)(
             "not all of its group's operators are in the plan"
@@ -128,7 +130,7 @@ private[handoff] object RouteGroups {
         group.keyTypes,
         group.stableSlots
       ))
-    } catch { case NonFatal(e) => Left(e.getMessage) }
+    } catch { case NonFatal(e) => Left(e.toString) }
 
   /** What of a plan's group contradicts a shape. Names of columns do not: they decide nothing. Nor
     * does which columns the plan would be routed by, as after a watermark came or went: the shape's

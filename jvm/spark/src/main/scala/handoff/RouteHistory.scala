@@ -4,7 +4,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.keyroute.plugin.Settings
-import org.apache.spark.sql.keyroute.route.{KeyRouteException, PlannedBatch}
+import org.apache.spark.sql.keyroute.route.{KeyRouteException, PlannedBatch, RunningBatch}
 
 import io.keyroute.core.routelog.RouteEntry
 
@@ -143,7 +143,7 @@ private[handoff] final class RouteHistory(batch: PlannedBatch) extends Logging {
   private def tidied(body: => Unit): Unit =
     try body
     catch {
-      case NonFatal(e) if !Thread.currentThread().isInterrupted =>
+      case NonFatal(e) if !RunningBatch.isStopped(batch.session) =>
         logWarning(s"KeyRoute: old files of ${layout.checkpoint} cannot be dropped", e)
     }
 

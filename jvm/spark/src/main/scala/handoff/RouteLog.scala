@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.checkpointing.HDFSMetadataLog
-import org.apache.spark.sql.keyroute.route.KeyRouteException
+import org.apache.spark.sql.keyroute.route.{KeyRouteException, RunningBatch}
 
 import io.keyroute.core.routelog.{RouteEntry, RouteEntryCodec}
 
@@ -28,7 +28,7 @@ final class RouteLog(session: SparkSession, layout: CheckpointLayout)
     val won =
       try add(entry.batch, entry)
       catch {
-        case e: Exception if batches.contains(entry.batch) =>
+        case e: Exception if !RunningBatch.isStopped(session) && batches.contains(entry.batch) =>
           throw lost(entry.batch, e)
       }
     if (!won) throw lost(entry.batch, null)

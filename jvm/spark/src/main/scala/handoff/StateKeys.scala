@@ -1,12 +1,16 @@
 package org.apache.spark.sql.keyroute.handoff
 
+import java.io.IOException
 import java.util.UUID
 
+import scala.annotation.tailrec
 import scala.util.control.NonFatal
+import scala.util.{Failure, Try}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorsUtils
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.{
   StateStoreColumnFamilySchemaUtils,
@@ -14,8 +18,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.transformwith
   TransformWithStateVariableInfo
 }
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.keyroute.route.{KeyTypes, PlannedOperator, StateProviders}
+import org.apache.spark.sql.keyroute.route.{KeyTypes, PlannedOperator, RunningBatch, StateProviders}
 import org.apache.spark.sql.keyroute.state.{FamilyKeys, StoreKeys}
 import org.apache.spark.sql.types.StructType
 
@@ -34,6 +37,9 @@ object StateKeys {
   private val Join = StatefulOperatorsUtils.SYMMETRIC_HASH_JOIN_EXEC_OP_NAME
   private val Default = StateStore.DEFAULT_COL_FAMILY_NAME
 
+  private val Tries = 3
+  private val PauseMs = 500L
+
   private def isTransformWithState(name: String): Boolean =
     StatefulOperatorsUtils.TRANSFORM_WITH_STATE_OP_NAMES.contains(name)
 
@@ -50,20 +56,33 @@ object StateKeys {
   def of(
       operator: PlannedOperator,
       shape: GroupShape,
-      conf: SQLConf,
-      hadoopConf: Configuration
+      session: SparkSession
   ): Either[String, Seq[StoreKeys]] =
     unmovable(operator).toLeft(()).flatMap { _ =>
+      val rocksDb = StateProviders.isRocksDb(session.sessionState.conf)
+      val hadoopConf = session.sessionState.newHadoopConf()
       try {
-        val keys =
-          operator.stores.map(read(operator, _, shape, StateProviders.isRocksDb(conf), hadoopConf))
+        val keys = operator.stores.map(store =>
+          patiently(session, Tries)(read(operator, store, shape, rocksDb, hadoopConf))
+        )
         keys.flatMap(mismatch(_, shape)).headOption
           .orElse(Option.when(operator.name == Join)(JoinStores.problem(keys)).flatten)
           .toLeft(keys)
       } catch {
-        case NonFatal(e) =>
-          Left(s"the layout of the state of ${operator.name} cannot be read: ${e.getMessage}")
+        case NonFatal(e) if !RunningBatch.isStopped(session) =>
+          Left(s"the layout of the state of ${operator.name} cannot be read: $e")
       }
+    }
+
+  /** Tries again where files do not answer: a group whose layout is not known when a run begins stays
+    * on Spark's hash until its end. */
+  @tailrec
+  private def patiently[T](session: SparkSession, tries: Int)(body: => T): T =
+    Try(body) match {
+      case Failure(_: IOException) if tries > 1 && !RunningBatch.isStopped(session) =>
+        Thread.sleep(PauseMs)
+        patiently(session, tries - 1)(body)
+      case last => last.get
     }
 
   private def read(

@@ -5,7 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.keyroute.plugin.Settings
-import org.apache.spark.sql.keyroute.route.PlannedBatch
+import org.apache.spark.sql.keyroute.route.{PlannedBatch, RunningBatch}
 
 import io.keyroute.core.table.RoutingTables
 
@@ -41,10 +41,10 @@ private[handoff] final class SwitchTry(
         }
       catch {
         // Nothing is written yet, so nothing is decided.
-        case NonFatal(e) if !Thread.currentThread().isInterrupted =>
+        case NonFatal(e) if !RunningBatch.isStopped(batch.session) =>
           logWarning(s"KeyRoute: no switch to version ${asked.version} in batch ${batch.batch}", e)
           dropFiles()
-          later(String.valueOf(e.getMessage))
+          later(e.toString)
       }
   }
 
@@ -76,7 +76,7 @@ private[handoff] final class SwitchTry(
   private def dropFiles(): Unit =
     try history.layout.dropHandoffs(_ == batch.batch)
     catch {
-      case NonFatal(e) =>
+      case NonFatal(e) if !RunningBatch.isStopped(batch.session) =>
         logWarning(s"KeyRoute: ${history.layout.handoff(batch.batch)} cannot be deleted", e)
     }
 

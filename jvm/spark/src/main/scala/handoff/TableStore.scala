@@ -1,6 +1,7 @@
 package org.apache.spark.sql.keyroute.handoff
 
-import java.io.IOException
+import java.io.{IOException, InterruptedIOException}
+import java.nio.channels.ClosedByInterruptException
 
 import org.apache.hadoop.fs.Path
 
@@ -43,6 +44,8 @@ final class TableStore(layout: CheckpointLayout) {
       if (tables.version != version) fail(s"they are version ${tables.version}", null)
       tables
     } catch {
+      // Perhaps the query is being stopped, which Spark knows by these; nothing to be restored.
+      case e @ (_: InterruptedIOException | _: ClosedByInterruptException) => throw e
       case e: IOException => fail(String.valueOf(e.getMessage), e)
       case e: InvalidTable => fail(e.getMessage, e)
     }

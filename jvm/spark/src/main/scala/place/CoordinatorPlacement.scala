@@ -24,7 +24,7 @@ final class CoordinatorPlacement(
 ) extends Placement with Logging {
   private val executors = new LiveExecutors(sc, settings)
   // Each stream's thread uses the entry of its own run.
-  private val runs = mutable.LinkedHashMap.empty[UUID, RunPins]
+  private val runs = new RecentPins(CoordinatorPlacement.MostRuns)
 
   /** A failure is logged: the batch then runs where Spark puts it. */
   override def beforeBatch(batch: PlannedBatch, parts: IndexedSeq[Int]): Unit =
@@ -41,7 +41,7 @@ final class CoordinatorPlacement(
       parts: IndexedSeq[Int],
       live: Map[String, String]
   ): Unit = {
-    val pins = pinsOf(batch.runId)
+    val pins = runs.of(batch.runId)
     val partitions = batch.operators.map(_.info.numPartitions).maxOption.getOrElse(0)
     val whole = (0 until partitions).map(p => parts.applyOrElse(p, (i: Int) => i))
     val homes = PartitionAssignment.assign(whole, live.keys.toSeq, pins.homes)
@@ -75,22 +75,32 @@ final class CoordinatorPlacement(
     ()
   }
 
-  private def pinsOf(run: UUID): RunPins = runs.synchronized {
-    val pins = runs.getOrElseUpdate(run, new RunPins)
-    if (runs.size > CoordinatorPlacement.MostRuns) runs.remove(runs.head._1)
-    pins
-  }
+  override def ended(run: UUID): Unit = runs.drop(run)
 }
 
 object CoordinatorPlacement {
   private val MostRuns = 256
 }
 
+/** The pins of runs, of those that were used last. */
+private[place] final class RecentPins(most: Int) {
+  private val runs = mutable.LinkedHashMap.empty[UUID, RunPins]
+
+  def of(run: UUID): RunPins = synchronized {
+    val pins = runs.remove(run).getOrElse(new RunPins)
+    runs(run) = pins // the newest is last
+    if (runs.size > most) runs.remove(runs.head._1)
+    pins
+  }
+
+  def drop(run: UUID): Unit = synchronized(runs.remove(run): Unit)
+}
+
 /** A store of a partition of an operator. */
-private final case class Pin(operator: Long, store: String, partition: Int)
+private[place] final case class Pin(operator: Long, store: String, partition: Int)
 
 /** What a run's stores were last pinned to. */
-private final class RunPins {
+private[place] final class RunPins {
   val pinned: mutable.HashMap[Pin, String] = mutable.HashMap.empty
   var homes: Map[Int, String] = Map.empty
 

@@ -25,7 +25,9 @@ final class LiveExecutors(sc: SparkContext, settings: String => Option[String]) 
 
   private def now(): Map[String, String] = {
     val backend = sc.schedulerBackend
+    val out = excluded
     sc.env.blockManager.master.getMemoryStatus.keysIterator.filterNot(_.isDriver)
+      .filterNot(id => out(id.executorId))
       .filter { id =>
         backend match {
           case client: ExecutorAllocationClient => client.isExecutorActive(id.executorId)
@@ -34,6 +36,10 @@ final class LiveExecutors(sc: SparkContext, settings: String => Option[String]) 
       }
       .map(id => id.executorId -> id.host).toMap
   }
+
+  /** Those that get no tasks, since too many have failed there (spark.excludeOnFailure.enabled). */
+  private[place] def excluded: Set[String] =
+    sc.statusStore.executorList(activeOnly = true).filter(_.isExcluded).map(_.id).toSet
 }
 
 object LiveExecutors {

@@ -22,10 +22,10 @@ object PartitionAssignment {
     val sorted = executors.sorted
     val kept = keep(members, sorted, current)
     val homes = members.foldLeft(kept) { case (chosen, (part, _)) =>
-      if (chosen.contains(part)) chosen
-      else chosen.updated(part, sorted.minBy(load(chosen)))
+      if (chosen.of.contains(part)) chosen
+      else chosen.put(part, sorted.minBy(chosen.loads))
     }
-    parts.map(homes)
+    parts.map(homes.of)
   }
 
   // A part stays where most of its partitions are, the surest first, as long as the executor takes
@@ -34,24 +34,29 @@ object PartitionAssignment {
       members: Seq[(Int, IndexedSeq[Int])],
       executors: Seq[String],
       current: Map[Int, String]
-  ): Map[Int, String] = {
+  ): Homes = {
+    val live = executors.toSet
     val wishes = for {
       (part, partitions) <- members
       (executor, here) <- partitions.flatMap(current.get).groupBy(identity).toSeq.sortBy(_._1)
-      if executors.contains(executor)
+      if live(executor)
     } yield (part, executor, here.size)
     val share = members.size / executors.size
     // So many executors take one part more than the others.
     val larger = members.size % executors.size
     wishes.sortBy { case (part, executor, partitions) => (-partitions, part, executor) }
-      .foldLeft(Map.empty[Int, String]) { case (chosen, (part, executor, _)) =>
-        val mine = load(chosen)(executor)
-        val others = executors.count(e => e != executor && load(chosen)(e) > share)
-        val room = mine < share || (mine == share && others < larger)
-        if (chosen.contains(part) || !room) chosen else chosen.updated(part, executor)
+      .foldLeft(Homes(Map.empty, executors.map(_ -> 0).toMap)) {
+        case (chosen, (part, executor, _)) =>
+          val mine = chosen.loads(executor)
+          def others = chosen.loads.valuesIterator.count(_ > share)
+          def room = mine < share || (mine == share && others < larger)
+          if (chosen.of.contains(part) || !room) chosen else chosen.put(part, executor)
       }
   }
 
-  private def load(chosen: Map[Int, String])(executor: String): Int =
-    chosen.valuesIterator.count(_ == executor)
+  /** Executor of each part that has one so far, and how many parts each executor has. */
+  private final case class Homes(of: Map[Int, String], loads: Map[String, Int]) {
+    def put(part: Int, executor: String): Homes =
+      Homes(of.updated(part, executor), loads.updated(executor, loads(executor) + 1))
+  }
 }

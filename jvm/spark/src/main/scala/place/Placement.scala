@@ -1,5 +1,7 @@
 package org.apache.spark.sql.keyroute.place
 
+import java.util.UUID
+
 import org.apache.spark.sql.keyroute.route.PlannedBatch
 
 /** Puts partition i of consecutive operators on one executor. */
@@ -12,4 +14,7 @@ trait Placement {
     *   part of each partition, from the tables in force; empty: partition i is part i
     */
   def beforeBatch(batch: PlannedBatch, parts: IndexedSeq[Int]): Unit
+
+  /** The run is over. */
+  def ended(run: UUID): Unit
 }

@@ -43,6 +43,8 @@ final class ProviderTwinListener extends StreamingQueryListener with Logging {
   }
 
   override def onQueryProgress(event: QueryProgressEvent): Unit = ()
-  override def onQueryTerminated(event: QueryTerminatedEvent): Unit =
+  override def onQueryTerminated(event: QueryTerminatedEvent): Unit = {
     Deciders.ended(event.id, event.runId)
+    Driver.placement.foreach(_.ended(event.runId))
+  }
 }

@@ -20,8 +20,8 @@ private[publish] final class PublishedRun(val query: RunningQuery) {
   /** A route entry was written: the switch that it holds. */
   val planned: AtomicReference[Option[(Target, Long)]] = new AtomicReference(None)
 
-  /** The rule cannot switch to the tables asked for: version and reason. */
-  val refusal: AtomicReference[Option[(Long, String)]] = new AtomicReference(None)
+  /** The rule cannot switch to these tables, and why. */
+  val refusal: AtomicReference[Option[(Target, String)]] = new AtomicReference(None)
 
   /** The newest committed batch of this run; -1 before the first. */
   val committed: AtomicLong = new AtomicLong(-1)

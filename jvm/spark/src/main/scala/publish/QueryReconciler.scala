@@ -37,10 +37,8 @@ private[publish] final class QueryReconciler(
     run.planned.getAndSet(None).foreach { case (target, batch) =>
       feed(run, SwitchPlanned(target, batch))
     }
-    run.refusal.getAndSet(None).foreach { case (version, reason) =>
-      run.stored.filter(_.version == version).foreach { tables =>
-        feed(run, TableRefused(Target(version, tables.hash), reason))
-      }
+    run.refusal.getAndSet(None).foreach { case (target, reason) =>
+      feed(run, TableRefused(target, reason))
     }
     if (committed > run.toldCommitted) {
       feed(run, BatchCommitted(committed))
@@ -165,22 +163,24 @@ private[publish] final class QueryReconciler(
     ()
   }
 
-  /** Whether the query is this application's, by its `live` node; takes it where it is free. */
+  /** Whether the query is this application's, by its `live` node; takes it where it is free. A run
+    * that is over only has to find it free. */
   private def register(run: PublishedRun): Boolean = {
     val path = tree.live(run.query.queryId)
     val data = Payloads.live(Live(appId, run.query.runId.toString))
     session.read(path) match {
-      case None => session.create(path, data, CreateMode.EPHEMERAL)
+      case None if !run.ended => session.create(path, data, CreateMode.EPHEMERAL)
       case Some(node) if mine(node) =>
         java.util.Arrays.equals(node.data, data) || session.set(path, data, node.version)
       case Some(node) if Payloads.readLive(node.data).appId == appId =>
         // Of a session of ours that is over: it would vanish by itself, later.
         session.delete(path, node.version)
         session.create(path, data, CreateMode.EPHEMERAL)
-      case Some(_) => ()
+      case _ => ()
     }
     val owner = session.read(path)
-    val ours = owner.exists(mine)
+    // A run that is over and still has news does not come back for it.
+    val ours = owner.fold(run.ended)(mine)
     notice(
       run,
       "registration",

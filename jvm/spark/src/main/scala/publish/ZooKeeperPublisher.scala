@@ -92,8 +92,12 @@ final class ZooKeeperPublisher(
   override def postponed(runId: UUID, reason: String): Unit = ()
 
   override def refused(runId: UUID, version: Long, reason: String): Unit = tell(runId) { run =>
-    run.asked.set(None)
-    run.refusal.set(Some(version -> reason))
+    // The tables that were refused; others may be asked for by now.
+    run.handed.get.filter(_.version == version).foreach { refused =>
+      val target = Target(version, refused.hash)
+      run.asked.updateAndGet(_.filterNot(t => Target(t.version, t.hash) == target))
+      run.refusal.set(Some(target -> reason))
+    }
   }
 
   override def migrating(runId: UUID, figures: SwitchFigures): Unit = tell(runId) { run =>
@@ -140,6 +144,10 @@ final class ZooKeeperPublisher(
           case NonFatal(e) =>
             if (!closed) logWarning("a look at ZooKeeper failed and is made again", e)
             false
+          // Nobody else would go on in this thread's place.
+          case e: Throwable =>
+            if (!closed) logError("a look at ZooKeeper failed and is made again", e)
+            false
         }
       val waited = NANOSECONDS.toMillis(System.nanoTime() - start)
       if (!everConnected && waited >= pace.warnAfterMs) warnUnreachable()
@@ -154,33 +162,47 @@ final class ZooKeeperPublisher(
     everConnected ||= connected
     board.zookeeper(connected)
     if (connected) registerApplication(application)
-    val all = runs.values.asScala.toSeq
-    val fine = all.map(run => each(run, connected, reconciler))
-    all.zip(fine).filter(_._1.ended)
-      .filter { case (_, done) => done || runs.size > ZooKeeperPublisher.MostRuns }
-      .foreach { case (run, _) => runs.remove(run.query.runId) }
+    val fine = runs.values.asScala.toSeq.map { run =>
+      // Looked at first: what the run told before its end is taken in by this pass.
+      val ended = run.ended
+      val done = each(run, ended, connected, reconciler)
+      if (ended && (done || runs.size > ZooKeeperPublisher.MostRuns)) runs.remove(run.query.runId)
+      done
+    }
     connected && fine.forall(identity)
   }
 
   // What is wrong with one query must not hold up the others. Says whether all was done.
-  private def each(run: PublishedRun, connected: Boolean, reconciler: QueryReconciler): Boolean =
+  private def each(
+      run: PublishedRun,
+      ended: Boolean,
+      connected: Boolean,
+      reconciler: QueryReconciler
+  ): Boolean =
     try {
-      if (connected) {
-        reconciler.reconcile(run)
-        if (run.ended) reconciler.unregister(run)
-      } else reconciler.absorb(run)
+      if (!connected) reconciler.absorb(run)
+      else
+        try reconciler.reconcile(run)
+        finally if (ended) reconciler.unregister(run)
       problem(run, None)
       connected
     } catch {
-      case NonFatal(e) =>
-        problem(run, Some(s"ZooKeeper or the checkpoint could not be read or written: $e"))
+      case e: InterruptedException => throw e
+      case e: Throwable =>
+        problem(run, Some(e))
         false
     } finally run.looked.countDown()
 
-  private def problem(run: PublishedRun, text: Option[String]): Unit = if (run.problem != text) {
-    run.problem = text
-    board.notice(run.query.runId, "zookeeper", text)
-    text.filterNot(_ => closed).foreach(t => logWarning(s"query ${run.query.queryId}: $t"))
+  private def problem(run: PublishedRun, failure: Option[Throwable]): Unit = {
+    val text = failure.map(e => s"ZooKeeper or the checkpoint could not be read or written: $e")
+    if (run.problem != text) {
+      run.problem = text
+      board.notice(run.query.runId, "zookeeper", text)
+      if (!closed) failure.foreach {
+        case NonFatal(_) => logWarning(s"query ${run.query.queryId}: ${text.mkString}")
+        case fatal => logError(s"query ${run.query.queryId}: ${text.mkString}", fatal)
+      }
+    }
   }
 
   private def registerApplication(application: Application): Unit = {

@@ -21,5 +21,15 @@ object RunningBatch {
       new Path(info.checkpointLocation) == new Path(query.resolvedCheckpointRoot, StateFolder)
     }
 
+  /** Whether the query that runs on this thread is being stopped. What fails meanwhile goes to Spark
+    * as it is, which then ends the query without an error. The thread's flag alone does not tell: who
+    * throws for an interrupt takes it back, and the exceptions are of many kinds. Spark sets the
+    * query's state before it interrupts. */
+  def isStopped(session: SparkSession): Boolean =
+    Thread.currentThread.isInterrupted ||
+      session.sharedState.activeStreamingQueries.values.asScala.exists { query =>
+        (query.queryExecutionThread eq Thread.currentThread) && !query.isActive
+      }
+
   private val StateFolder = "state"
 }

@@ -20,6 +20,7 @@ class ReportInboxSuite extends AnyFunSuite {
         go.await()
         taken.add(bytes.head.toInt)
         if (bytes.head == 1) throw new IllegalStateException("cannot be read")
+        if (bytes.head == 3) throw new OutOfMemoryError("the test's own")
       }
     )
     // Nothing is taken before it is open: five fit.

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.keyroute.handoff
 
+import java.util.concurrent.atomic.AtomicInteger
+
 import scala.collection.mutable
 
 import org.apache.spark.sql.functions.count
@@ -69,6 +71,22 @@ class BypassReasonsSuite extends BypassReasons {
     val reason = reasonOf()(FailingFiles.Setting)
     assert(reason.contains("the layout of the state of stateStoreSave cannot be read"))
     assert(reason.contains("the test's store fails"))
+  }
+
+  test("control: state whose layout can be read at the second try") {
+    val failures = new AtomicInteger(1)
+    TestDecider.see = { batch =>
+      FailingFiles.fails = (path, writes) =>
+        !writes && path.toString.contains("_metadata/schema") && failures.getAndDecrement() > 0
+      batch
+    }
+    TestDesk.want(wanted)
+    val query = withSetting(FailingFiles.Setting)(started(Storage.plain))
+    query.feed(2)
+    query.stop()
+    assert(failures.get < 0)
+    assert(query.wrong == Nil && TestDesk.switches.map(_.batch) == Seq(0L))
+    assert(TestDesk.started.flatMap(_.operators.flatMap(_.reason)).isEmpty)
   }
 
   // No query makes these plans: they are made by hand from one that does run.

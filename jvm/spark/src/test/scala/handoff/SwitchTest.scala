@@ -159,6 +159,12 @@ final class TestQuery(val workload: Workload, storage: Storage, fromFiles: Boole
 
   /** Runs batches of [[Workloads.batch]]. */
   def feed(count: Int): Unit = (0 until count).foreach { _ =>
+    put()
+    running.get.processAllAvailable()
+  }
+
+  /** Makes the input of one batch, and does not wait for it. */
+  def put(): Unit = {
     val events = Workloads.batch(fed)
     if (fromFiles) {
       val part = Files.createTempFile("keyroute-part", ".csv")
@@ -166,7 +172,6 @@ final class TestQuery(val workload: Workload, storage: Storage, fromFiles: Boole
       Files.move(part, folder.resolve(s"$fed.csv"))
     } else stream.addData(events)
     fed += 1
-    running.get.processAllAvailable()
   }
 
   def stop(): Unit = {

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.keyroute.handoff
 
+import java.io.IOException
+
 import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException}
 
 /** A route log that cannot be read or written. It stops no query that can have no table, and every
@@ -101,6 +103,20 @@ class UnreadableLogSuite extends SwitchStory {
     assert(TestDesk.switches.map(_.batch) == Seq(0L, 0L))
     assert(query.wrong == Nil)
     assert(query.misplaced(query.table(moving(TestDesk.started.head)), None)._1.isEmpty)
+  }
+
+  test("a switch that cannot be tried says why, whether or not the failure has a message") {
+    val query = begun()
+    query.feed(1)
+    FailingFiles.fails = (path, writes) =>
+      if (writes && path.getParent.getName == "tables") throw new IOException else false
+    TestDesk.want(moving)
+    query.feed(1)
+    assert(TestDesk.postponements == Seq("java.io.IOException"))
+    FailingFiles.fails = FailingFiles.works
+    query.feed(1)
+    query.stop()
+    assert(query.wrong == Nil && TestDesk.switches.map(_.batch) == Seq(2L))
   }
 
   test("an entry that another driver writes meanwhile stops the query") {

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.keyroute.place
 
+import java.util.concurrent.TimeUnit.NANOSECONDS
+
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
@@ -58,14 +60,15 @@ class PartitionAssignmentSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     assert(assign(Nil, Seq("a")).isEmpty)
   }
 
+  private val names = Seq("a", "b", "c", "d", "e")
+  private val anything = for {
+    parts <- Gen.listOf(Gen.chooseNum(0, 7))
+    live <- Gen.someOf(names).suchThat(_.nonEmpty)
+    current <- Gen.mapOf(Gen.zip(Gen.chooseNum(0, 20), Gen.oneOf(names)))
+  } yield (parts, live.toSeq, current)
+
   test("whatever was before, parts are together and evenly spread") {
-    val names = Seq("a", "b", "c", "d", "e")
-    val gen = for {
-      parts <- Gen.listOf(Gen.chooseNum(0, 7))
-      live <- Gen.someOf(names).suchThat(_.nonEmpty)
-      current <- Gen.mapOf(Gen.zip(Gen.chooseNum(0, 20), Gen.oneOf(names)))
-    } yield (parts, live.toSeq, current)
-    forAll(gen) { case (parts, live, current) =>
+    forAll(anything) { case (parts, live, current) =>
       val assigned = assign(parts, live, current)
       assert(assigned.forall(live.contains))
       val homeOf = parts.zip(assigned).distinct
@@ -74,5 +77,45 @@ class PartitionAssignmentSuite extends AnyFunSuite with ScalaCheckPropertyChecks
       assert(loads.max - loads.min <= 1)
       assert(assign(parts, live, homes(assigned)) == assigned)
     }
+  }
+
+  /** The same, word for word, with loads that are counted anew each time. */
+  private def slowly(
+      parts: Seq[Int],
+      executors: Seq[String],
+      current: Map[Int, String]
+  ): Seq[String] = {
+    type Homes = Map[Int, String]
+    def load(homes: Homes, executor: String): Int = homes.count(_._2 == executor)
+    val members = parts.indices.groupBy(parts).toSeq.sortBy(_._1)
+    val (share, larger) = (members.size / executors.size, members.size % executors.size)
+    val wishes = for {
+      (part, partitions) <- members
+      executor <- executors
+      here = partitions.count(current.get(_).contains(executor)) if here > 0
+    } yield (-here, part, executor)
+    val kept = wishes.sorted.foldLeft[Homes](Map.empty) { case (homes, (_, part, executor)) =>
+      val mine = load(homes, executor)
+      val room = mine < share ||
+        mine == share && executors.count(load(homes, _) > share) < larger
+      if (!homes.contains(part) && room) homes.updated(part, executor) else homes
+    }
+    parts.map(members.map(_._1).filterNot(kept.contains).foldLeft(kept) { (homes, part) =>
+      homes.updated(part, executors.sorted.minBy(load(homes, _)))
+    })
+  }
+
+  test("it is what counting each executor's load anew would give") {
+    forAll(anything, minSuccessful(1000)) { case (parts, live, current) =>
+      assert(assign(parts, live, current) == slowly(parts, live, current))
+    }
+  }
+
+  test("many partitions on many executors are assigned at once") {
+    val executors = (0 until 300).map(_.toString)
+    val start = System.nanoTime()
+    val first = assign(0 until 3000, executors)
+    assert(assign(0 until 3000, executors, homes(first)) == first)
+    assert(NANOSECONDS.toSeconds(System.nanoTime() - start) < 10)
   }
 }

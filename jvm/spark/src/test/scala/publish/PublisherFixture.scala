@@ -21,7 +21,9 @@ import io.keyroute.proto.v1.{Phase, QueryStatus, Reconfiguration}
 final class DriverPlayer(connect: String, appId: String, authFile: String = "")
     extends AutoCloseable {
   val stored: ConcurrentHashMap[Long, RoutingTables] = new ConcurrentHashMap()
-  @volatile var storeFails: Boolean = false
+
+  /** Called when tables are put into the checkpoint. */
+  @volatile var inStore: () => Unit = () => ()
   val board: QueryBoard = new QueryBoard(appId, "test", "4.3.0")
   val publisher: ZooKeeperPublisher = new ZooKeeperPublisher(
     connect,
@@ -29,7 +31,7 @@ final class DriverPlayer(connect: String, appId: String, authFile: String = "")
     authFile,
     board,
     (_, tables) => {
-      if (storeFails) throw new java.io.IOException("the checkpoint does not answer")
+      inStore()
       stored.put(tables.version, tables)
       ()
     },
@@ -103,7 +105,7 @@ final class ControllerPlayer(connect: String, authFile: String = "") extends Aut
 
   override def close(): Unit = session.close()
 
-  private def put(path: String, data: Array[Byte]): Unit = {
+  def put(path: String, data: Array[Byte]): Unit = {
     val done = session.read(path).fold(session.create(path, data, CreateMode.PERSISTENT))(n =>
       session.set(path, data, n.version)
     )

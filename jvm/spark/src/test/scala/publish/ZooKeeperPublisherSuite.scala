@@ -1,5 +1,6 @@
 package org.apache.spark.sql.keyroute.publish
 
+import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.attribute.PosixFilePermissions
 import java.util.UUID
@@ -257,14 +258,84 @@ class ZooKeeperPublisherSuite extends AnyFunSuite with BeforeAndAfterAll {
   test("a checkpoint that does not answer delays the acknowledgement, and the status says so") {
     withDriver { (driver, controller) =>
       val q = query()
-      driver.storeFails = true
+      driver.inStore = () => throw new IOException("the checkpoint does not answer")
       driver.start(q)
       controller.publish(tables(q, 2))
       eventually(assert(driver.status(q).getWaiting.contains("the checkpoint does not answer")))
       assert(phaseOf(controller, q).contains(Phase.PUBLISH))
-      driver.storeFails = false
+      driver.inStore = () => ()
       awaitPhase(controller, q, Phase.PREPARE, 2)
       eventually(assert(driver.status(q).getWaiting.isEmpty))
+    }
+  }
+
+  test("an error that is none of an application's own ends nothing") {
+    withDriver { (driver, controller) =>
+      val q = query()
+      driver.inStore = () => throw new NoClassDefFoundError("a jar was replaced")
+      driver.start(q)
+      controller.publish(tables(q, 2))
+      eventually(assert(driver.status(q).getWaiting.contains("a jar was replaced")))
+      val other = query()
+      driver.start(other)
+      eventually(assert(controller.live(other.queryId).isDefined))
+      driver.inStore = () => ()
+      awaitPhase(controller, q, Phase.PREPARE, 2)
+    }
+  }
+
+  test(
+    "a run that is over gives its registration up, though there is an error in each look at it"
+  ) {
+    withDriver { (driver, controller) =>
+      val q = query()
+      driver.start(q)
+      propagate(driver, controller, q, 1)
+      driver.switchTo(q, 1, batch = 4)
+      awaitPhase(controller, q, Phase.MIGRATE, 1)
+      controller.put(controller.tree.wanted(q.queryId), "nonsense".getBytes)
+      eventually(assert(driver.status(q).getWaiting.contains("wanted is not JSON")))
+      driver.publisher.ended(q.runId)
+      eventually(assert(controller.live(q.queryId).isEmpty))
+      // What it has to tell it tells all the same.
+      driver.publisher.batchEnded(q.runId, 4)
+      awaitPhase(controller, q, Phase.COMMIT, 1)
+      assert(controller.live(q.queryId).isEmpty)
+    }
+  }
+
+  test("what a run told just before its end is told, also while it is being looked at") {
+    withDriver { (driver, controller) =>
+      val q = query()
+      driver.start(q)
+      propagate(driver, controller, q, 1)
+      driver.inStore = () => {
+        driver.inStore = () => ()
+        driver.switchTo(q, 1, batch = 4)
+        driver.publisher.batchEnded(q.runId, 4)
+        driver.publisher.ended(q.runId)
+      }
+      controller.publish(tables(q, 2))
+      awaitInForce(controller, q, 1, 4)
+      eventually(assert(controller.live(q.queryId).isEmpty))
+    }
+  }
+
+  test("a refusal is of the tables that were handed out, not of those that are asked for by then") {
+    withDriver { (driver, controller) =>
+      val q = query()
+      driver.start(q)
+      propagate(driver, controller, q, 1)
+      val ref = controller.publish(tables(q, 2))
+      awaitPhase(controller, q, Phase.PREPARE, 2)
+      controller.phase(q.queryId, Phase.PROPAGATE, ref)
+      // A pass that reads this has read the phase before.
+      controller.put(controller.tree.wanted(q.queryId), "nonsense".getBytes)
+      eventually(assert(driver.status(q).getWaiting.contains("wanted is not JSON")))
+      driver.publisher.refused(q.runId, 1, "too many rows would move")
+      assert(driver.publisher.asked(q.runId).map(_.version).contains(2L))
+      driver.switchTo(q, 2, batch = 6)
+      awaitPhase(controller, q, Phase.MIGRATE, 2)
     }
   }
 
