@@ -1,7 +1,5 @@
 package org.apache.spark.sql.keyroute.place
 
-import java.util.concurrent.TimeUnit.NANOSECONDS
-
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
@@ -109,13 +107,5 @@ class PartitionAssignmentSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     forAll(anything, minSuccessful(1000)) { case (parts, live, current) =>
       assert(assign(parts, live, current) == slowly(parts, live, current))
     }
-  }
-
-  test("many partitions on many executors are assigned at once") {
-    val executors = (0 until 300).map(_.toString)
-    val start = System.nanoTime()
-    val first = assign(0 until 3000, executors)
-    assert(assign(0 until 3000, executors, homes(first)) == first)
-    assert(NANOSECONDS.toSeconds(System.nanoTime() - start) < 10)
   }
 }
