@@ -81,12 +81,6 @@ def _entries(tables: RoutingTables) -> int:
     return sum(group.entries for group in tables.groups)
 
 
-def _locality(dump: Dump, made: Plan) -> float | None:
-    """What is predicted; None where no pairs of keys were counted."""
-    pairs = any(edge.rows for period in dump.statistics.periods for edge in period.edges)
-    return made.predicted_locality if pairs else None
-
-
 def _as_json(
     name: str, dump: Dump, made: Plan, tables: RoutingTables, seconds: float
 ) -> dict[str, object]:
@@ -95,7 +89,7 @@ def _as_json(
         "query_id": dump.statistics.query_id,
         "name": dump.statistics.name,
         "version": dump.current.version,
-        "locality": _locality(dump, made),
+        "locality": made.predicted_locality,
         "locality_by_level": dict(made.locality_by_level),
         "imbalance": {str(group): value for group, value in made.predicted_imbalance.items()},
         "floors": {str(group): value for group, value in made.floors.items()},
@@ -111,9 +105,8 @@ def _as_json(
 
 def _print(name: str, dump: Dump, made: Plan, tables: RoutingTables, seconds: float) -> None:
     columns = {shape.group: ", ".join(shape.key_names) for shape in dump.shapes}
-    locality = _locality(dump, made)
-    if locality is not None:
-        rows = [("predicted locality", percent(locality))]
+    if made.predicted_locality is not None:
+        rows = [("predicted locality", percent(made.predicted_locality))]
         rows += [
             (f"  within {level}", percent(share)) for level, share in made.locality_by_level.items()
         ]

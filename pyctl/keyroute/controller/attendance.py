@@ -222,5 +222,6 @@ def _prediction(decision: Move) -> Prediction:
     """What was held out decides, and is what can come true; else what the plan says of itself."""
     plan, outlook = decision.plan, decision.outlook
     if outlook is None:
-        return Prediction(plan.predicted_locality, plan.worst_imbalance, plan.moved_keys)
+        local = plan.predicted_locality or 0.0
+        return Prediction(local, plan.worst_imbalance, plan.moved_keys)
     return Prediction(outlook.locality_then or 0.0, outlook.imbalance_then, plan.moved_keys)

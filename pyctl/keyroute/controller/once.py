@@ -20,7 +20,7 @@ _ATTEMPTS = 3
 class PlanSummary:
     """What a plan should bring."""
 
-    predicted_locality: float
+    predicted_locality: float | None
     predicted_imbalance: float
     moved_keys: int
     moved_weight: float

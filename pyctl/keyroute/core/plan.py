@@ -83,7 +83,8 @@ class PlanRequest:
 class Plan:
     """An answer: the wanted tables, what they should bring on the request's own periods, and why.
 
-    `moved_weight` is the share of the counted rows whose key changes its partition.
+    `predicted_locality` is None where no pairs of keys were counted. `moved_weight` is the share of
+    the counted rows whose key changes its partition.
     `locality_by_level` has the share of rows that stay within a level of the topology, by the names
     "executor", "host" and "zone". `floors` has the least imbalance that any table can reach, of
     groups in which one key alone is above alpha.
@@ -91,7 +92,7 @@ class Plan:
 
     groups: tuple[GroupTable, ...]
     parts: tuple[int, ...]
-    predicted_locality: float
+    predicted_locality: float | None
     predicted_imbalance: Mapping[int, float]
     moved_weight: float
     moved_keys: int

@@ -30,7 +30,7 @@ def answer(
     return Plan(
         groups=ordered,
         parts=parts,
-        predicted_locality=levels.get("executor", 0.0),
+        predicted_locality=levels.get("executor"),
         predicted_imbalance=score.expected_imbalance(tables, newest),
         moved_weight=change.weight,
         moved_keys=change.keys,
