@@ -32,7 +32,7 @@ def plan_reference(request: PlanRequest) -> Plan:
     return Plan(
         groups=groups,
         parts=(),
-        predicted_locality=score.locality(tables, newest) or 0.0,
+        predicted_locality=score.locality(tables, newest),
         predicted_imbalance=score.expected_imbalance(tables, newest),
         moved_weight=0.0,
         moved_keys=0,

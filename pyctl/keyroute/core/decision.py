@@ -184,7 +184,7 @@ def _evened(balance: Balance, settings: DecisionSettings) -> bool:
 
 
 def _spoilt(outlook: Outlook, settings: DecisionSettings) -> Balance | None:
-    """A group that would be uneven and is not so now."""
+    """A group that would be above the threshold, and clearly worse than it is now."""
     worse = (
         b
         for b in outlook.balances

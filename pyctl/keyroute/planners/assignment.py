@@ -89,7 +89,7 @@ class Problem:
 
     def part_of(self, assignment: Int32Array) -> Int32Array:
         """Part of each key (V,), -1 where it has no partition; perhaps the very array."""
-        return assignment if self.alone else np.append(self.parts, np.int32(-1))[assignment]
+        return assignment if self.alone else parts_of_keys(self.parts, assignment)
 
     def attraction(self, assignment: Int32Array, members: slice) -> FloatArray:
         """What each member has in each partition (m, n): pair weight, and what a move costs."""
@@ -131,6 +131,11 @@ class Problem:
             - self.move_cost * self.moved_weight(assignment)
             - OVERLOAD_COST * float(shares.sum()) * float(self.graph.edge_weight.sum())
         )
+
+
+def parts_of_keys(parts: Int32Array, assignment: Int32Array) -> Int32Array:
+    """Part of each key (V,) by the parts of partitions (n,), -1 where it has no partition."""
+    return np.append(parts, np.int32(-1))[assignment]
 
 
 def pose(

@@ -26,7 +26,7 @@ from keyroute.core.plan import (
 from keyroute.core.sites import ANYWHERE, key_slots
 from keyroute.core.table import GroupTable, Int32Array, RoutingTables
 from keyroute.planners.answer import answer, parts_of
-from keyroute.planners.assignment import Problem, pose
+from keyroute.planners.assignment import Problem, parts_of_keys, pose
 from keyroute.planners.backtest import best_half_life
 from keyroute.planners.budget import within
 from keyroute.planners.first_sight import place_new
@@ -57,7 +57,7 @@ class MetisPlanner:
         known = history(request.shapes, request.periods)
         parts = parts_to_fill(request, _partitions(known))
         home = _home(known, request.current)
-        at = np.append(parts, np.int32(-1))[home]
+        at = parts_of_keys(parts, home)
         half_life = best_half_life(
             known, settings.half_lives, at, int(parts.max()) + 1, settings.half_life
         )

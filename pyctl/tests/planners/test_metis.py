@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pymetis
@@ -12,10 +13,13 @@ import pytest
 
 import streams
 from keyroute import planners
+from keyroute.core.graph import build
 from keyroute.core.plan import BadOption, CannotPlan, PlanRequest, PlanSettings
 from keyroute.core.statistics import Period
 from keyroute.core.table import RoutingTables, no_tables
 from keyroute.core.table_codec import encode
+from keyroute.planners.assignment import pose
+from keyroute.planners.metis_cut import cut
 
 ROWS = 20_000
 
@@ -99,6 +103,10 @@ def test_keys_that_occur_together_share_an_executor_in_partitions_of_even_load(
         replace(ask(first, later), executors=3, current=plan.tables(1, "q"))
     )
     assert again.parts == plan.parts
+    # Parts in force are filled as they are.
+    parts = tuple(sorted(plan.parts))
+    in_force = replace(meant, current=RoutingTables(1, "q", (), parts))
+    assert planners.load("metis")(in_force).parts == parts
     assert again.moved_weight < 0.05
 
 
@@ -110,6 +118,33 @@ def test_metis_prints_nothing_of_few_keys_beside_parts(capfd: pytest.CaptureFixt
     os.write(1, b"all of it\n")
     assert capfd.readouterr().out == "all of it\n"
     assert "a fresh METIS cut" in plan.why
+
+
+def test_the_half_life_is_that_of_pairs_within_executors(monkeypatch: pytest.MonkeyPatch) -> None:
+    period = streams.count(streams.correlated(1, ROWS), n=6)
+    asked = replace(ask(period), executors=2)
+    plan = planners.load("metis")(asked)
+    seen: list[tuple[set[int], int]] = []
+
+    def spy(*given: Any) -> float:
+        *_, at, places, otherwise = given
+        seen.append((set(at.tolist()), places))
+        return float(otherwise)
+
+    monkeypatch.setattr("keyroute.planners.metis.best_half_life", spy)
+    planners.load("metis")(replace(asked, current=plan.tables(1, "q")))
+    assert seen == [({0, 1}, 2)]
+
+
+def test_a_cut_gives_parts_rows_by_their_partitions() -> None:
+    period = streams.count(streams.correlated(1, ROWS), n=4)
+    graph = build(tuple(g.shape for g in period.groups), [period], 4.0, 1.0)
+    nowhere = np.full(graph.vertices, -1, np.int32)
+    problem = pose(graph, np.array([0, 0, 0, 1], np.int32), 1.03, nowhere, 0.03)
+    parts = cut(problem, range(1))
+    assert parts is not None
+    rows = np.bincount(parts, graph.load)
+    assert rows[0] / rows.sum() == pytest.approx(0.75, abs=0.03)
 
 
 @pytest.mark.parametrize(

@@ -78,9 +78,15 @@ def test_keys_take_a_partition_of_their_part_and_stay_where_there_is_room() -> N
     for part in (0, 1):
         own = loads[:, parts == part]
         assert (own.max(axis=1) < 1.03 * own.mean(axis=1)).all()
-    # A partition for each key, with room for all: they stay.
-    again = pose(of, parts, 3.0, anywhere, 0.03)
-    assert settle(again, wanted).tolist() == anywhere.tolist()
+    # Partitions of their parts by chance, with room for all: they stay.
+    chance = np.random.default_rng(6).integers(0, 2, of.vertices) * 2
+    home = np.where(wanted < 0, -1, wanted + chance).astype(np.int32)
+    assert settle(pose(of, parts, 3.0, home, 0.03), wanted).tolist() == home.tolist()
+    # All in one partition of their part, without room: the others of the part take some.
+    full = pose(of, parts, 1.03, wanted, 0.03)
+    moved = full.loads(settle(full, wanted)) <= full.capacity[:, None] * (1 + 1e-6)
+    assert moved[:, :2].all()
+    assert not (full.loads(wanted) <= full.capacity[:, None]).all()
 
 
 def test_the_given_assignment_is_left_alone() -> None:

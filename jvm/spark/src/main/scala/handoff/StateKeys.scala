@@ -80,7 +80,7 @@ object StateKeys {
   private def patiently[T](session: SparkSession, tries: Int)(body: => T): T =
     Try(body) match {
       case Failure(_: IOException) if tries > 1 && !RunningBatch.isStopped(session) =>
-        Thread.sleep(PauseMs)
+        Thread.sleep(PauseMs) // A stop interrupts it; there is nothing else to wait for.
         patiently(session, tries - 1)(body)
       case last => last.get
     }

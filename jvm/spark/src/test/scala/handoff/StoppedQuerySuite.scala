@@ -55,6 +55,7 @@ class StoppedQuerySuite extends SwitchStory {
     FailingFiles.fails = (path, writes) => {
       if (reached.getCount > 0 && place(path, writes)) {
         reached.countDown()
+        // The hanging file: only the stop ends it, or the test fails.
         try Thread.sleep(SECONDS.toMillis(60))
         catch {
           case e: InterruptedException =>
